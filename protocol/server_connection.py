@@ -18,24 +18,30 @@ buffer: copy what is to be kept.
 Detection: Python refuses to resize a bytearray while a memoryview of it exists, so a successful
 resize proves that there is no view.
 
-**Memory for a claimed size.** A connection gets memory for what it has sent, not for what it claims:
-`CLAIM_BYTES` at first, then up to `GROWTH_FACTOR` times what has come. So a 1 MiB request of Kafka's
-defaults that comes at once is not copied again. A frame beyond `MAPPED_BYTES` of which a part has
-come is mapped in full: its pages take memory when they are written, and are the system's again with
-the last view.
+**Memory for a claimed size.** All connections together have `MAX_CLAIMED_BYTES` for what they claim and
+have not sent. A frame that fits into what is left of it gets all its memory at once. Another one gets
+memory for what has come: `CLAIM_BYTES` at first, then up to `GROWTH_FACTOR` times that, and is copied as
+it grows. A frame beyond `MAPPED_BYTES` of which a part has come is mapped in full: its pages take memory
+when they are written, and are the system's again with the last view.
+
+Only a Produce and a Fetch may be that large. Any other request beyond `MAX_REQUEST_BYTES` ends the
+connection as soon as its key has come.
 
 Source: NetworkReceive.java of Apache Kafka 4.3 for the limits of a frame.
 """
 
 import mmap
+from struct import Struct
 from typing import Final, NamedTuple
 
+from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.frames import SIZE_BYTES, parse_frame_size
 from headrace.protocol.headers import RequestHeader, parse_request_header
 
 Buffer = bytes | bytearray | memoryview  # what is written to a socket
 
+MAX_CLAIMED_BYTES: Final = 64 << 20
 CLAIM_BYTES: Final = 64 << 10  # for the first bytes of a large frame
 PROVEN_BYTES: Final = 256 << 10  # a client that has sent so much of a frame means it
 MAPPED_BYTES: Final = 32 << 20  # below it a mapping costs more than the memory of the last frame
@@ -43,7 +49,13 @@ FIRST_BUFFER_BYTES: Final = 16 << 10  # enough for a consumer, which sends small
 GROWTH_FACTOR: Final = 4
 # If less than this part of the buffer is free, reading continues at its front.
 ROOM_DIVISOR: Final = 4
+READ_BYTES: Final = 1 << 20  # of a large frame at once: half a millisecond
+# Of a request whose codec decodes all of it; a Produce and a Fetch may be as large as the configuration allows.
+MAX_REQUEST_BYTES: Final = 16 << 20
 FRAMES_AT_ONCE: Final = 256  # less than a millisecond; a full buffer may hold 18,000 small ones
+
+_API_KEY: Final = Struct(">h")
+_BOUNDED_BY_CONFIGURATION: Final = (ApiKey.PRODUCE, ApiKey.FETCH)
 
 
 class Frame(NamedTuple):
@@ -58,16 +70,38 @@ class Frame(NamedTuple):
     size_bytes: int
 
 
+class ClaimedMemory:
+    """Memory that connections have for bytes that have not come."""
+
+    __slots__ = ("left_bytes",)
+
+    def __init__(self, max_bytes: int = MAX_CLAIMED_BYTES) -> None:
+        self.left_bytes = max_bytes
+
+    def take(self, size_bytes: int) -> bool:
+        """Take so much, if it is left."""
+        if size_bytes > self.left_bytes:
+            return False
+        self.left_bytes -= size_bytes
+        return True
+
+    def give_back(self, size_bytes: int) -> None:
+        """The bytes have come, or will never come."""
+        self.left_bytes += size_bytes
+
+
 class ServerConnection:
-    """The receiving half of one connection.
+    """The receiving half of one connection; `close` it in the end.
 
     Args:
         receive_buffer_bytes: maximum size of the receive buffer.
         max_request_bytes: the largest accepted frame.
+        claims: of all connections.
     """
 
     __slots__ = (
         "_buffer",
+        "_claims",
         "_end",
         "_large",
         "_max_request_bytes",
@@ -79,19 +113,27 @@ class ServerConnection:
         "has_more",
     )
 
-    def __init__(self, receive_buffer_bytes: int, max_request_bytes: int) -> None:
+    def __init__(
+        self, receive_buffer_bytes: int, max_request_bytes: int, claims: ClaimedMemory
+    ) -> None:
         assert receive_buffer_bytes >= 256
         self.error: ProtocolError | None = None  # set: the connection yields no more requests
         # More frames may have been received than were given: `next_frames` before the next `get_buffer`.
         self.has_more = False
         self._receive_buffer_bytes = receive_buffer_bytes
         self._max_request_bytes = max_request_bytes
+        self._claims = claims
         self._buffer = bytearray()
         self._view = memoryview(self._buffer)
         self._start = 0  # of the incomplete frame
         self._end = 0  # of the received bytes
         self._needed = SIZE_BYTES  # size of that frame, as far as it is known
         self._large: _LargeFrame | None = None
+
+    def close(self) -> None:
+        """No more bytes come."""
+        if self._large is not None:
+            self._large.settle()
 
     def get_buffer(self, _sizehint: int = -1) -> memoryview:
         """Return the buffer for the next read, never empty.
@@ -138,6 +180,7 @@ class ServerConnection:
             return frames
         try:
             if self._large is not None:
+                self._large.settle()
                 payload, self._large, self.has_more = self._large.payload, None, False
                 frames.append(_frame(payload))
             else:
@@ -170,7 +213,11 @@ class ServerConnection:
     def _begin(self, needed: int, begun: memoryview) -> None:
         """Make room for a frame that is incomplete as it comes, in a buffer of its own if it is large."""
         if needed > self._receive_buffer_bytes:
-            self._large = _LargeFrame(needed - SIZE_BYTES, begun[SIZE_BYTES:])
+            if len(begun) < SIZE_BYTES + _API_KEY.size:
+                self._needed = SIZE_BYTES + _API_KEY.size
+                return
+            _check_size(_API_KEY.unpack_from(begun, SIZE_BYTES)[0], needed - SIZE_BYTES)
+            self._large = _LargeFrame(needed - SIZE_BYTES, begun[SIZE_BYTES:], self._claims)
             self._start, self._needed = self._end, SIZE_BYTES
         else:
             self._needed = min(needed, max(FIRST_BUFFER_BYTES, len(begun) + 1))
@@ -222,13 +269,25 @@ class ServerConnection:
 class _LargeFrame:
     """A frame with a separate buffer, and its received part."""
 
-    __slots__ = ("_end", "_size_bytes", "_view")
+    __slots__ = ("_claimed_bytes", "_claims", "_end", "_size_bytes", "_view")
 
-    def __init__(self, size_bytes: int, begun: memoryview) -> None:
+    def __init__(self, size_bytes: int, begun: memoryview, claims: ClaimedMemory) -> None:
         self._size_bytes = size_bytes
         self._end = len(begun)
-        self._view = self._memory()
+        self._claims = claims
+        claimed_bytes = size_bytes - self._end
+        if size_bytes <= MAPPED_BYTES and claims.take(claimed_bytes):
+            self._claimed_bytes = claimed_bytes
+            self._view = memoryview(bytearray(size_bytes))
+        else:
+            self._claimed_bytes = 0
+            self._view = self._memory()
         self._view[: self._end] = begun
+
+    def settle(self) -> None:
+        """Give back what was taken for bytes that had not come."""
+        self._claims.give_back(self._claimed_bytes)
+        self._claimed_bytes = 0
 
     def room(self) -> memoryview:
         """Return the buffer for the next read; a larger one when it is full."""
@@ -236,7 +295,7 @@ class _LargeFrame:
             grown = self._memory()
             grown[: self._end] = self._view
             self._view = grown
-        return self._view[self._end :]
+        return self._view[self._end : self._end + READ_BYTES]
 
     def filled(self, nbytes: int) -> bool:
         """Add the received bytes; return whether the frame is complete."""
@@ -254,6 +313,13 @@ class _LargeFrame:
             return memoryview(mmap.mmap(-1, self._size_bytes))
         capacity = max(CLAIM_BYTES, GROWTH_FACTOR * self._end)
         return memoryview(bytearray(min(self._size_bytes, capacity)))
+
+
+def _check_size(api_key: int, size_bytes: int) -> None:
+    if size_bytes > MAX_REQUEST_BYTES and api_key not in _BOUNDED_BY_CONFIGURATION:
+        raise ProtocolError(
+            f"request with key {api_key} of {size_bytes} bytes, at most {MAX_REQUEST_BYTES} are allowed"
+        )
 
 
 def _frame(payload: memoryview) -> Frame:

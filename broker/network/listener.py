@@ -11,6 +11,7 @@ from headrace.broker.network.connection_bounds import ConnectionBounds, connecti
 from headrace.broker.network.session import Dispatcher, Session
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import Endpoint, NetworkConfig
+from headrace.protocol.server_connection import ClaimedMemory
 
 logger = logging.getLogger("headrace.network")
 
@@ -25,6 +26,8 @@ class Listener:
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
         self.turns = TurnShare()
+        self.reads = TurnShare()
+        self.claims = ClaimedMemory()
         self._dispatcher: Dispatcher
         self._accepting = False
         self._servers: list[asyncio.Server] = []

@@ -7,20 +7,24 @@ request must wait for the one in service, the socket is no longer read, and the 
 waits on its TCP window. All connections share a part of each turn of the event loop (`TurnShare`) to decode and start
 requests and to write answers: thousands of small ones may have come at once, on one connection or on many. When it
 is used up, a connection waits, unread, for its place in another turn; those that wait start one request each in turn.
+Another part of each turn is for reading: a client that sends 100 MB can fill its socket as fast as it is read.
 """
 
 import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.server_connection import Buffer, Frame, ServerConnection
+from headrace.protocol.server_connection import Buffer, ClaimedMemory, Frame, ServerConnection
 
 logger = logging.getLogger("headrace.network")
+
+# Read at once when the part of the turn for reading is used up: some ten microseconds.
+SMALL_READ_BYTES: Final = 64 << 10
 
 
 def _nothing_to_stop() -> None:
@@ -105,6 +109,16 @@ class Sessions(Protocol):
         """What all sessions may do in one turn of the loop."""
         ...
 
+    @property
+    def reads(self) -> TurnShare:
+        """What all sessions may read in one turn of the loop."""
+        ...
+
+    @property
+    def claims(self) -> ClaimedMemory:
+        """Memory of all sessions for what their clients have not sent yet."""
+        ...
+
     def session_opened(self, session: "Session") -> bool:
         """Count a new connection; False when there are too many."""
         ...
@@ -134,6 +148,7 @@ class Session(asyncio.BufferedProtocol):
         self._connection = ServerConnection(
             receive_buffer_bytes=config.receive_buffer_bytes,
             max_request_bytes=config.max_request_bytes,
+            claims=sessions.claims,
         )
         self._waiting: deque[Frame] = deque()
         self._inflight: deque[Reply] = deque()
@@ -187,6 +202,7 @@ class Session(asyncio.BufferedProtocol):
         """Drop the requests that were not answered."""
         del exc  # why the client disconnected does not matter
         self.closed = True
+        self._connection.close()
         self._waiting.clear()
         abandoned = [*self._inflight]
         self._inflight.clear()
@@ -196,7 +212,10 @@ class Session(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the socket reads to."""
-        return self._connection.get_buffer(sizehint)
+        room = self._connection.get_buffer(sizehint)
+        if len(room) > SMALL_READ_BYTES and self._sessions.reads.is_used_up():
+            return room[:SMALL_READ_BYTES]
+        return room
 
     def buffer_updated(self, nbytes: int) -> None:
         """Start the requests that are complete now and may start."""
@@ -205,6 +224,9 @@ class Session(asyncio.BufferedProtocol):
         connection.received(nbytes)
         if connection.has_more:
             self._advance()
+        elif nbytes >= SMALL_READ_BYTES and self._sessions.reads.is_used_up():
+            self._set_reading(reading=False)
+            self._sessions.reads.call_later(self._read_on)
 
     def pause_writing(self) -> None:
         """The client does not read: stop taking its requests until it does."""
@@ -297,6 +319,10 @@ class Session(asyncio.BufferedProtocol):
             and len(inflight) < self._config.max_produce_inflight_requests
             and self._inflight_bytes < self._config.max_produce_inflight_bytes
         )
+
+    def _read_on(self) -> None:
+        if not self.closed:
+            self._set_reading(reading=self._may_read())
 
     def _may_read(self) -> bool:
         connection = self._connection

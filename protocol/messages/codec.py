@@ -23,8 +23,6 @@ Message: TypeAlias = Any
 
 _API_VERSIONS_FALLBACK: Final = 0
 
-# Of one request; Produce and Fetch, which have codecs of their own, may be as large as the configuration allows.
-MAX_REQUEST_BYTES: Final = 16 << 20
 # Of a request in which no client ever has many: protocols, members of a group, filters, listeners. A group of more
 # members would not fit its record.
 MAX_ELEMENTS: Final[Mapping[int, int]] = {
@@ -50,13 +48,10 @@ def decode_request_steps(
     Metadata request (version 13) for all topics. A body that ends early is refused.
 
     Raises:
-        ProtocolError: key and version are not supported, the bytes are not a complete body, or it is too large.
+        ProtocolError: key and version are not supported, or the bytes are not a complete body.
     """
     if not accepts(api_key, version):
         raise ProtocolError(f"version {version} of the request with key {api_key} is not supported")
-    if len(body) > MAX_REQUEST_BYTES:
-        name = ApiKey(api_key).name
-        raise ProtocolError(f"{name} of {len(body)} bytes, more than {MAX_REQUEST_BYTES}")
     reader = Reader(body, MAX_ELEMENTS.get(api_key, MAX_ARRAY_ELEMENTS))
     return (yield from _decode(REQUESTS[api_key], version, reader))
 

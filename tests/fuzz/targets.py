@@ -19,7 +19,12 @@ from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.compression import Compression, compress, decompress
 from headrace.protocol.records.errors import RecordsError
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
-from headrace.protocol.server_connection import CLAIM_BYTES, GROWTH_FACTOR, ServerConnection
+from headrace.protocol.server_connection import (
+    CLAIM_BYTES,
+    GROWTH_FACTOR,
+    ClaimedMemory,
+    ServerConnection,
+)
 from tests.fuzz.mutations import mutate
 from tests.fuzz.random_messages import MessageMaker
 
@@ -89,12 +94,17 @@ def fuzz_server_connection(rng: random.Random) -> bool:
     """Feed a damaged stream of requests in any split; what is allocated follows what has come."""
     stream = b"".join(frame(_request(rng)) for _ in range(rng.randrange(1, 6)))
     data = mutate(rng, stream)
-    server = ServerConnection(rng.choice((256, 4_096, 65_536)), MAX_REQUEST_BYTES)
+    claimed = rng.choice((0, 1 << 16, 1 << 20))
+    server = ServerConnection(
+        rng.choice((256, 4_096, 65_536)), MAX_REQUEST_BYTES, ClaimedMemory(claimed)
+    )
     position = 0
     try:
         while position < len(data):
             room = server.get_buffer(-1)
-            assert len(room.obj) <= max(65_536, CLAIM_BYTES, GROWTH_FACTOR * position)
+            assert len(room.obj) <= max(
+                65_536, CLAIM_BYTES, GROWTH_FACTOR * position, position + claimed
+            )
             count = min(len(room), len(data) - position, rng.randint(1, 5_000))
             room[:count] = data[position : position + count]
             del room

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.frames import frame
 from headrace.protocol.headers import RequestHeader, encode_request_header
-from headrace.protocol.server_connection import Frame, ServerConnection
+from headrace.protocol.server_connection import ClaimedMemory, Frame, ServerConnection
 
 HEADERS = st.builds(
     RequestHeader,
@@ -22,6 +22,10 @@ BODY_BYTES = st.sampled_from([0, 1, 50, 200, 300, 1_000, 5_000, 20_000])
 REQUESTS = st.lists(st.tuples(HEADERS, BODY_BYTES), max_size=12)
 MAX_READ_BYTES = st.sampled_from([20, 300, 4_000, 1 << 20])
 RECEIVE_BUFFER_BYTES = st.sampled_from([256, 1_024, 16_384])
+
+
+def claimed_memory(rng: random.Random) -> ClaimedMemory:
+    return ClaimedMemory(rng.choice((0, 10_000, 1 << 20)))
 
 
 def feed(
@@ -51,7 +55,8 @@ def test_any_split_gives_the_same_frames(
     rng = random.Random(seed)
     expected = [(header, rng.randbytes(size)) for header, size in requests]
     data = b"".join(frame(encode_request_header(header) + body) for header, body in expected)
-    frames = feed(ServerConnection(receive_buffer_bytes, 1 << 20), data, rng, max_read_bytes)
+    server = ServerConnection(receive_buffer_bytes, 1 << 20, claimed_memory(rng))
+    frames = feed(server, data, rng, max_read_bytes)
     # All of them were kept until here: no later read has touched them.
     assert [(received.header, bytes(received.body)) for received in frames] == expected
 
@@ -67,7 +72,7 @@ def test_reused_buffers_lose_nothing(
     rng = random.Random(seed)
     expected = [(header, rng.randbytes(size)) for header, size in requests]
     data = b"".join(frame(encode_request_header(header) + body) for header, body in expected)
-    server = ServerConnection(receive_buffer_bytes, 1 << 20)
+    server = ServerConnection(receive_buffer_bytes, 1 << 20, claimed_memory(rng))
     found = []
     while data:
         part, data = data[:receive_buffer_bytes], data[receive_buffer_bytes:]
@@ -85,7 +90,7 @@ def test_views_are_kept_or_dropped_in_any_order(
     seed: int,
 ) -> None:
     rng = random.Random(seed)
-    server = ServerConnection(receive_buffer_bytes, 1 << 20)
+    server = ServerConnection(receive_buffer_bytes, 1 << 20, claimed_memory(rng))
     kept: list[tuple[memoryview, bytes]] = []
     for header, size in requests:
         body = rng.randbytes(size)
@@ -109,7 +114,7 @@ def test_frames_before_garbage_do_not_depend_on_the_split(
     data += b"\xff\xff\xff" + garbage  # a negative size
     outcomes = []
     for reads in (max_read_bytes, 1 << 20):
-        server = ServerConnection(4_096, 1 << 20)
+        server = ServerConnection(4_096, 1 << 20, ClaimedMemory())
         rng = random.Random(seed)
         frames: list[Frame] = []
         position = 0

@@ -101,4 +101,34 @@ BUGS = (
         "tests/unit/broker/network/test_connection_bounds.py"
         "::test_what_is_refused_or_gone_leaves_nothing",
     ),
+    SeededBug(
+        "ports-11",
+        "what a lost connection has claimed is never given back",
+        "broker/network/session.py",
+        "Session.connection_lost",
+        "self.closed = True\nself._connection.close()",
+        "self.closed = True",
+        "tests/unit/broker/network/test_session.py"
+        "::test_what_a_lost_connection_claimed_is_given_back",
+    ),
+    SeededBug(
+        "ports-12",
+        "a large request is received whole before it is refused",
+        "protocol/server_connection.py",
+        "_check_size",
+        "size_bytes > MAX_REQUEST_BYTES",
+        "size_bytes < 0",
+        "tests/unit/protocol/test_server_connection.py"
+        "::test_a_large_request_is_refused_as_soon_as_its_key_has_come",
+    ),
+    SeededBug(
+        "ports-13",
+        "one client that sends fast keeps the loop reading",
+        "broker/network/session.py",
+        "Session.buffer_updated",
+        "nbytes >= SMALL_READ_BYTES and self._sessions.reads.is_used_up()",
+        "False",
+        "tests/unit/broker/network/test_session.py"
+        "::test_large_requests_of_many_connections_are_read_in_many_turns",
+    ),
 )

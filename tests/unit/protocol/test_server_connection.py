@@ -16,7 +16,10 @@ from headrace.protocol.server_connection import (
     CLAIM_BYTES,
     FIRST_BUFFER_BYTES,
     FRAMES_AT_ONCE,
+    MAX_REQUEST_BYTES,
     PROVEN_BYTES,
+    READ_BYTES,
+    ClaimedMemory,
     Frame,
     ServerConnection,
 )
@@ -26,12 +29,19 @@ MIB = 1 << 20
 HEADER = RequestHeader(ApiKey.METADATA, 9, 7, "client")
 
 
+PRODUCE_KEY = ApiKey.PRODUCE.to_bytes(2, "big")
+
+
 def request(body: bytes, header: RequestHeader = HEADER) -> bytes:
     return frame(encode_request_header(header) + body)
 
 
-def connection(receive_buffer_bytes: int = 256 * KIB) -> ServerConnection:
-    return ServerConnection(receive_buffer_bytes, max_request_bytes=100 * MIB)
+def connection(
+    receive_buffer_bytes: int = 256 * KIB, claims: ClaimedMemory | None = None
+) -> ServerConnection:
+    return ServerConnection(
+        receive_buffer_bytes, 100 * MIB, ClaimedMemory() if claims is None else claims
+    )
 
 
 def receive(server: ServerConnection, data: bytes) -> list[Frame]:
@@ -104,12 +114,38 @@ def test_frame_size_outside_of_the_limits_ends_the_connection(size: int) -> None
 
 
 def test_largest_frame_is_accepted() -> None:
-    server = ServerConnection(1 * KIB, max_request_bytes=2 * KIB)
+    server = ServerConnection(1 * KIB, 2 * KIB, ClaimedMemory())
     header_bytes = len(encode_request_header(HEADER))
     (received,) = receive(server, request(bytes(2 * KIB - header_bytes)))
     assert received.size_bytes == 2 * KIB
     with pytest.raises(ProtocolError):
         receive(server, request(bytes(2 * KIB - header_bytes + 1)))
+
+
+@pytest.mark.parametrize("at_once", [1, 7])
+@pytest.mark.parametrize("api_key", [ApiKey.METADATA, ApiKey.OFFSET_COMMIT, 999])
+def test_a_large_request_is_refused_as_soon_as_its_key_has_come(api_key: int, at_once: int) -> None:
+    def begun(size: int) -> bytes:
+        return encode_frame_size(size) + api_key.to_bytes(2, "big") + b"\0"
+
+    def receive_slowly(server: ServerConnection, data: bytes) -> None:
+        for start in range(0, len(data), at_once):
+            assert receive(server, data[start : start + at_once]) == []
+
+    receive_slowly(connection(), begun(MAX_REQUEST_BYTES))
+    server = connection()
+    with pytest.raises(ProtocolError, match="request with key"):
+        receive_slowly(server, begun(MAX_REQUEST_BYTES + 1))
+    assert server.error is not None
+
+
+@pytest.mark.parametrize("api_key", [ApiKey.PRODUCE, ApiKey.FETCH])
+def test_a_request_with_records_may_be_as_large_as_is_configured(api_key: int) -> None:
+    server = connection()
+    claimed = encode_frame_size(100 * MIB) + api_key.to_bytes(2, "big")
+    for byte in claimed:
+        assert receive(server, bytes([byte])) == []
+    assert server.error is None
 
 
 def test_malformed_header_ends_the_connection() -> None:
@@ -185,7 +221,37 @@ def test_nothing_is_allocated_before_something_is_read() -> None:
 
 
 def test_large_frame_is_read_straight_into_its_own_buffer() -> None:
-    server = connection(16 * KIB)
+    server = connection(16 * KIB, ClaimedMemory(1 * MIB - 1))
+    data = request(bytes(1 * MIB))
+    assert receive(server, data[: 16 * KIB]) == []
+    assert len(server.get_buffer(-1).obj) == len(data) - 4
+    own_buffer = server.get_buffer(-1).obj
+    (received,) = receive(server, data[16 * KIB :])
+    assert received.body.obj is own_buffer
+
+
+def test_claims_of_all_connections_are_bounded() -> None:
+    claims = ClaimedMemory(3 * MIB)
+    data = request(bytes(1 * MIB))
+    servers = [connection(claims=claims) for _ in range(5)]
+    for server in servers:
+        assert receive(server, data[: 1 * KIB]) == []
+    sizes = [len(server.get_buffer(-1).obj) for server in servers]
+    assert sizes == [len(data) - 4] * 3 + [CLAIM_BYTES] * 2
+    assert claims.left_bytes < 1 * MIB
+    (received,) = receive(servers[0], data[1 * KIB :])
+    assert len(received.body) == 1 * MIB
+    servers[1].close()
+    servers[3].close()
+    assert claims.left_bytes == 2 * MIB + 1 * KIB - len(data) + 1 * MIB
+    for server in (servers[2], servers[4]):
+        (received,) = receive(server, data[1 * KIB :])
+        assert received.body == bytes(1 * MIB)
+    assert claims.left_bytes == 3 * MIB
+
+
+def test_large_frame_beyond_all_claims_grows_with_what_has_come() -> None:
+    server = connection(16 * KIB, ClaimedMemory(0))
     data = request(bytes(1 * MIB))
     assert receive(server, data[: 16 * KIB]) == []
     assert len(server.get_buffer(-1).obj) == 64 * KIB
@@ -208,10 +274,11 @@ def test_frames_behind_a_large_one_are_received() -> None:
 def test_claimed_size_is_not_allocated_before_bytes_come() -> None:
     server = connection(16 * KIB)
     claimed = 100 * MIB
-    receive(server, encode_frame_size(claimed) + b"x")
-    received = 1
+    receive(server, encode_frame_size(claimed) + PRODUCE_KEY)
+    received = len(PRODUCE_KEY)
     while received < 20 * MIB:
         room = server.get_buffer(-1)
+        assert len(room) <= READ_BYTES  # one client must not keep the loop reading
         if received < PROVEN_BYTES:
             assert len(room.obj) <= max(CLAIM_BYTES, 4 * received)
         else:  # its pages take memory as they are written

@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.network.session import ConnectionInfo, Reply, Session
+from headrace.broker.network.session import (
+    SMALL_READ_BYTES,
+    ConnectionInfo,
+    Reply,
+    Session,
+)
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.server_connection import FRAMES_AT_ONCE, Frame
+from headrace.protocol.server_connection import FRAMES_AT_ONCE, READ_BYTES, ClaimedMemory, Frame
 
 PRODUCE, OTHER = 0, 3
 
@@ -73,6 +78,8 @@ class FakeSessions:
         self.room = room
         self.clock = Clock()
         self.turns = TurnShare(self.clock, share_s=1.0)
+        self.reads = TurnShare(self.clock, share_s=1.0)
+        self.claims = ClaimedMemory()
         self.tasks: list[Coroutine[Any, Any, None]] = []
         self.closed = 0
 
@@ -550,6 +557,63 @@ def test_answers_of_many_connections_are_written_in_many_turns() -> None:
         for connection in connections:
             assert b"".join(connection.transport.written) == b"12"
             assert connection.transport.reading
+
+    asyncio.run(test())
+
+
+def test_large_requests_of_many_connections_are_read_in_many_turns() -> None:
+    """A client fills its socket as fast as it is read: one of 100 MB could keep the loop reading."""
+
+    async def test() -> None:
+        sessions = FakeSessions()
+        connections = [Connection(sessions) for _ in range(3)]
+        large = memoryview(request(PRODUCE, 1, bytes(4 * READ_BYTES)))
+        sent = dict.fromkeys(connections, 0)
+        while min(sent.values()) < len(large):
+            before = sum(sent.values())
+            for connection in connections:
+                for _ in range(32):  # as uvloop does with a socket that has more
+                    if not connection.transport.reading or sent[connection] == len(large):
+                        break
+                    room = connection.session.get_buffer(-1)
+                    assert len(room) <= READ_BYTES
+                    read = large[sent[connection] :][: len(room)]
+                    room[: len(read)] = read
+                    sent[connection] += len(read)
+                    sessions.clock.now_s += len(read) / (2 * READ_BYTES)
+                    connection.session.buffer_updated(len(read))
+            # The share is two reads. One may begin before its end, and each connection reads a little after it.
+            assert sum(sent.values()) - before <= 3 * (READ_BYTES + SMALL_READ_BYTES)
+            await asyncio.sleep(0)
+        assert all(connection.dispatcher.started for connection in connections)
+
+    asyncio.run(test())
+
+
+def test_a_connection_that_is_lost_while_it_waits_to_read_is_left_alone() -> None:
+    async def test() -> None:
+        connection = Connection()
+        connection.sessions.reads.is_used_up()  # begins a share
+        connection.sessions.clock.now_s += 1.0
+        connection.receive(request(PRODUCE, 1, bytes(READ_BYTES))[: 2 * SMALL_READ_BYTES])
+        assert not connection.transport.reading
+        connection.session.connection_lost(None)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not connection.transport.reading
+
+    asyncio.run(test())
+
+
+def test_what_a_lost_connection_claimed_is_given_back() -> None:
+    async def test() -> None:
+        sessions = FakeSessions()
+        before_bytes = sessions.claims.left_bytes
+        connection = Connection(sessions)
+        connection.receive(request(PRODUCE, 1, bytes(READ_BYTES))[:-1])
+        assert sessions.claims.left_bytes < before_bytes
+        connection.session.connection_lost(None)
+        assert sessions.claims.left_bytes == before_bytes
 
     asyncio.run(test())
 

@@ -6,7 +6,6 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.messages.codec import (
     MAX_ELEMENTS,
-    MAX_REQUEST_BYTES,
     decode_request,
     decode_request_steps,
     decode_response,
@@ -109,14 +108,6 @@ def test_a_string_is_as_long_as_one_of_kafka_at_most() -> None:
     assert decode_request(ApiKey.DELETE_GROUPS, 2, names(32_767)).groups_names == ["n" * 32_767]
     with pytest.raises(ProtocolError, match="string has 32768 bytes"):
         decode_request(ApiKey.DELETE_GROUPS, 2, names(32_768))
-
-
-def test_a_request_is_refused_by_its_size_before_it_is_decoded() -> None:
-    names = b"\x02\x02n\0"
-    body = memoryview(names + bytes(MAX_REQUEST_BYTES))
-    assert decode_request(ApiKey.DELETE_GROUPS, 2, body[: len(names)]).groups_names == ["n"]
-    with pytest.raises(ProtocolError, match="DELETE_GROUPS of"):
-        decode_request(ApiKey.DELETE_GROUPS, 2, body)
 
 
 def test_long_strings_count_as_many_elements() -> None:
