@@ -144,7 +144,6 @@ class Session(asyncio.BufferedProtocol):
         self._listener = listener
         self._dispatcher = dispatcher
         self._sessions = sessions
-        self._turns = sessions.turns
         self._connection = ServerConnection(
             receive_buffer_bytes=config.receive_buffer_bytes,
             max_request_bytes=config.max_request_bytes,
@@ -158,12 +157,13 @@ class Session(asyncio.BufferedProtocol):
         self._unsent_bytes = 0  # as of the last look
         self._advancing = False
         self._continues = False  # in another turn
+        self._flushes = False  # writes answers soon, in this turn or the next
         self._finishing = False
         self._transport: asyncio.Transport
         self.info: ConnectionInfo
         self.last_active: float = 0.0
         self.closed = False
-        self._time = asyncio.get_running_loop().time
+        self._loop = asyncio.get_running_loop()
 
     @property
     def is_idle(self) -> bool:
@@ -178,7 +178,7 @@ class Session(asyncio.BufferedProtocol):
         unsent_bytes = self._transport.get_write_buffer_size()
         if unsent_bytes != self._unsent_bytes:
             self._unsent_bytes = unsent_bytes
-            self.last_active = self._time()
+            self.last_active = self._loop.time()
         if self._inflight and not self.closed:
             return False
         return self.last_active < moment_s
@@ -190,7 +190,7 @@ class Session(asyncio.BufferedProtocol):
         peer = transport.get_extra_info("peername") or ("unknown", 0)
         local = transport.get_extra_info("sockname") or ("", 0)
         self.info = ConnectionInfo(self._listener, str(peer[0]), str(local[0]), int(local[1]))
-        self.last_active = self._time()
+        self.last_active = self._loop.time()
         if not self._sessions.session_opened(self):
             logger.warning(
                 "connection refused: too many (max.connections, max.connections.per.ip), or the node is stopping",
@@ -219,7 +219,7 @@ class Session(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Start the requests that are complete now and may start."""
-        self.last_active = self._time()
+        self.last_active = self._loop.time()
         connection = self._connection
         connection.received(nbytes)
         if connection.has_more:
@@ -253,12 +253,21 @@ class Session(asyncio.BufferedProtocol):
     def reply_done(self, reply: Reply) -> None:
         """Write every answer that is next in order, then start the requests that waited for them; or in another turn.
 
+        One write to the WAL often acknowledges several requests of a client. Their answers are written together.
         Never raises: it is called while batches of all clients are acknowledged.
         """
         inflight = self._inflight
-        if self._continues or not inflight or inflight[0] is not reply:
+        if self._continues or self._flushes or not inflight or inflight[0] is not reply:
             return
-        if not self._advancing and self._turns.is_used_up():
+        if len(inflight) > 1 and not self._advancing:
+            self._flushes = True
+            self._loop.call_soon(self._flush)
+        else:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._flushes = False
+        if not self._advancing and self._sessions.turns.is_used_up():
             self._continue_later()
             return
         try:
@@ -268,12 +277,15 @@ class Session(asyncio.BufferedProtocol):
 
     def _write_done(self) -> None:
         inflight = self._inflight
-        self.last_active = self._time()
+        self.last_active = self._loop.time()
+        buffers: list[Buffer] = []
         while inflight and inflight[0].done:
             done = inflight.popleft()
             self._inflight_bytes -= done.size_bytes
-            if done.buffers is not None and not self.closed:
-                self._transport.writelines(done.buffers)
+            if done.buffers is not None:
+                buffers += done.buffers
+        if buffers and not self.closed:
+            self._transport.writelines(buffers)
         if not self._advancing:
             self._advance()
 
@@ -284,7 +296,7 @@ class Session(asyncio.BufferedProtocol):
         self._advancing = True
         try:
             while (self._waiting or self._connection.has_more) and self._has_room():
-                if not is_due and self._turns.is_used_up():
+                if not is_due and self._sessions.turns.is_used_up():
                     self._continue_later()
                     return
                 is_due = False
@@ -343,7 +355,7 @@ class Session(asyncio.BufferedProtocol):
     def _continue_later(self) -> None:
         self._continues = True
         self._set_reading(reading=False)
-        self._turns.call_later(self._continue)
+        self._sessions.turns.call_later(self._continue)
 
     def _continue(self) -> None:
         self._continues = False
@@ -384,7 +396,7 @@ class Session(asyncio.BufferedProtocol):
     def fail(self, what: str, error: Exception, api_key: int | None = None) -> None:
         """A bug while this client was served: it gets no answer, the others go on."""
         context = {"message": what, "exception": error, "protocol": self, "api_key": api_key}
-        asyncio.get_running_loop().call_exception_handler(context)
+        self._loop.call_exception_handler(context)
         self.close()
 
     def refuse(self, error: ProtocolError) -> None:

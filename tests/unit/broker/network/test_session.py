@@ -134,9 +134,11 @@ class Connection:
             self.session.buffer_updated(count)
 
 
-def in_loop(test: Callable[[], None]) -> Callable[[], None]:
+def in_loop(test: Callable[[], Coroutine[Any, Any, None] | None]) -> Callable[[], None]:
     async def run() -> None:
-        test()
+        rest = test()
+        if rest is not None:
+            await rest
 
     def wrapper() -> None:
         asyncio.run(run())
@@ -160,15 +162,41 @@ def test_one_request_is_in_service_at_a_time() -> None:
 
 
 @in_loop
-def test_produce_requests_start_while_others_are_being_written_and_are_answered_in_order() -> None:
+async def test_produces_start_while_others_are_being_written_and_are_answered_in_order() -> None:
     connection = Connection()
     connection.receive(b"".join(request(PRODUCE, number) for number in (1, 2, 3)))
     assert list(connection.dispatcher.started) == [1, 2, 3]
     connection.dispatcher.answer(2)
     connection.dispatcher.answer(3)
+    await asyncio.sleep(0)
     assert connection.transport.written == []
     connection.dispatcher.answer(1)
-    assert connection.transport.written == [b"1", b"2", b"3"]
+    await asyncio.sleep(0)
+    assert connection.transport.written == [b"123"]
+
+
+@in_loop
+async def test_what_one_write_to_the_wal_acknowledges_is_answered_in_one_write() -> None:
+    connection = Connection()
+    connection.receive(b"".join(request(PRODUCE, number) for number in (1, 2, 3, 4)))
+    for number in (1, 2, 3):
+        connection.dispatcher.answer(number)
+    await asyncio.sleep(0)
+    assert connection.transport.written == [b"123"]
+    connection.dispatcher.answer(4)
+    assert connection.transport.written == [b"123", b"4"], (
+        "nothing else may come, so it waits for nothing"
+    )
+
+
+@in_loop
+async def test_answers_that_a_lost_connection_leaves_are_not_written() -> None:
+    connection = Connection()
+    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2))
+    connection.dispatcher.answer(1)
+    connection.session.connection_lost(None)
+    await asyncio.sleep(0)
+    assert connection.transport.written == []
 
 
 @in_loop
@@ -183,27 +211,29 @@ def test_another_request_waits_for_the_produces_before_it_and_holds_up_those_beh
 
 
 @in_loop
-def test_pipelined_requests_are_bounded_in_number() -> None:
+async def test_pipelined_requests_are_bounded_in_number() -> None:
     connection = Connection(max_produce_inflight_requests=2)
     connection.receive(b"".join(request(PRODUCE, number) for number in (1, 2, 3)))
     assert list(connection.dispatcher.started) == [1, 2]
     assert not connection.transport.reading
     connection.dispatcher.answer(1)
+    await asyncio.sleep(0)
     assert list(connection.dispatcher.started) == [1, 2, 3]
     assert connection.transport.reading
 
 
 @in_loop
-def test_pipelined_requests_are_bounded_in_bytes() -> None:
+async def test_pipelined_requests_are_bounded_in_bytes() -> None:
     connection = Connection(max_produce_inflight_bytes=1000)
     connection.receive(b"".join(request(PRODUCE, n, bytes(600)) for n in (1, 2, 3)))
     assert list(connection.dispatcher.started) == [1, 2]
     connection.dispatcher.answer(1)
+    await asyncio.sleep(0)
     assert list(connection.dispatcher.started) == [1, 2, 3]
 
 
 @in_loop
-def test_the_next_produce_starts_when_one_that_takes_time_has_taken_effect() -> None:
+async def test_the_next_produce_starts_when_one_that_takes_time_has_taken_effect() -> None:
     connection = Connection()
     dispatch = connection.dispatcher.dispatch
 
@@ -221,6 +251,7 @@ def test_the_next_produce_starts_when_one_that_takes_time_has_taken_effect() -> 
     assert list(connection.dispatcher.started) == [1, 2], "it need not be answered"
     connection.dispatcher.answer(1)
     connection.dispatcher.answer(2)
+    await asyncio.sleep(0)
     assert list(connection.dispatcher.started) == [1, 2, 3]
 
 
@@ -380,7 +411,7 @@ def test_what_only_waits_is_told_that_its_client_has_left() -> None:
 
 
 @in_loop
-def test_a_connection_that_is_to_finish_answers_what_is_in_service_and_starts_nothing_more() -> (
+async def test_a_connection_that_is_to_finish_answers_what_is_in_service_and_starts_nothing_more() -> (
     None
 ):
     connection = Connection()
@@ -388,6 +419,7 @@ def test_a_connection_that_is_to_finish_answers_what_is_in_service_and_starts_no
     connection.session.finish()
     assert not connection.transport.reading
     connection.dispatcher.answer(1)
+    await asyncio.sleep(0)
     assert not connection.session.closed
     connection.dispatcher.answer(2)
     assert connection.transport.written == [b"1", b"2"]
@@ -543,17 +575,14 @@ def test_answers_of_many_connections_are_written_in_many_turns() -> None:
                 to(buffers)
 
             connection.transport.writelines = write  # type: ignore[method-assign]
-        for connection in connections:
-            connection.dispatcher.answer(1)
-        written = [len(connection.transport.written) for connection in connections]
-        assert written == [1, 0, 0]
-        for connection in connections:
-            connection.dispatcher.answer(2)
-        for _ in range(6):
-            before = sum(len(connection.transport.written) for connection in connections)
-            await asyncio.sleep(0)
-            after = sum(len(connection.transport.written) for connection in connections)
-            assert after - before <= 2, "the answers of one connection"
+        for number in (1, 2):
+            for connection in connections:
+                connection.dispatcher.answer(number)
+            for _ in range(4):
+                before = sum(len(connection.transport.written) for connection in connections)
+                await asyncio.sleep(0)
+                after = sum(len(connection.transport.written) for connection in connections)
+                assert after - before <= 2, "one of the share, and one that waited for it"
         for connection in connections:
             assert b"".join(connection.transport.written) == b"12"
             assert connection.transport.reading
