@@ -34,6 +34,9 @@ _BUCKET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{2,62}")
 _HOST_LABELS = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 _REGION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _HOST = re.compile(r"[A-Za-z0-9._-]+")
+# As a path these would be the names of directories, wherever the process was started.
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+_FOR_A_SHELL = re.compile(r"~|.*\$\{")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +90,7 @@ def parse_location(text: str, *, takes_keys: bool) -> Location:
         case "file":
             if not place.strip("/"):
                 raise ValueError("names no directory")
+            check_path(place)
             check_options(options, ())
             return FileLocation(unquote(place))
         case "mem":
@@ -128,6 +132,18 @@ def split_uri(uri: str) -> tuple[str, str, dict[str, str]]:
         twice = sorted(name for name in options if names.count(name) > 1)
         raise ValueError(f"has options twice: {', '.join(twice)}")
     return parts.scheme, parts.netloc + parts.path, options
+
+
+def check_path(path: str) -> None:
+    """Refuse what would become a file or directory of another name than was meant.
+
+    Raises:
+        ValueError: it is a URI, or something should be put in its place.
+    """
+    if _SCHEME.match(path):
+        raise ValueError("is a URI; this key takes a path")
+    if _FOR_A_SHELL.match(path):
+        raise ValueError("begins with '~' or has '${': neither is replaced here; write the path")
 
 
 def check_options(options: Mapping[str, str], known: tuple[str, ...]) -> None:

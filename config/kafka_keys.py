@@ -5,6 +5,7 @@ fields. Server keys that give topics their defaults (`log.retention.ms` ...) fol
 `headrace.config.topic_keys`.
 """
 
+from headrace.config.bucket_uris import check_path
 from headrace.config.definition import (
     INT_MAX,
     Between,
@@ -53,7 +54,13 @@ def _data_dir(text: str) -> FieldValues:
             "must name one directory: it holds metadata and, by default, WAL and bucket; "
             "topic data is in the bucket"
         )
+    check_path(directories[0])
     return {"data_dir": directories[0]}
+
+
+def _metadata_log_dir(text: str) -> FieldValues:
+    check_path(text)
+    return {"metadata.log_dir": text}
 
 
 _AT_LEAST_1 = Between(1)
@@ -201,7 +208,8 @@ METADATA = (
     ConfigKey(
         name="metadata.log.dir",
         type=ConfigType.STRING,
-        field="metadata.log_dir",
+        fields=_metadata_log_dir,
+        default_text="metadata",
         doc="Directory of the metadata log.",
         example="/var/lib/headrace/metadata",
     ),

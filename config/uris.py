@@ -12,6 +12,7 @@ from headrace.config.bucket_uris import (
     BUCKET_OPTIONS,
     SECRET_OPTIONS,
     check_options,
+    check_path,
     parse_location,
     split_uri,
     without_id,
@@ -180,6 +181,7 @@ def parse_wal_location(text: str) -> WalLocation:
                 f"has {uri!r}, which is neither a path nor a URI; write file://{quote(uri.partition('?')[0])}?... "
                 "for a device or file with options, s3://bucket?... for a bucket"
             )
+        check_path(uri)
         return WalLocation(uri)
     scheme, place, options = split_uri(uri)
     if scheme in ("s3", "mem"):
@@ -190,6 +192,7 @@ def parse_wal_location(text: str) -> WalLocation:
         raise ValueError(f"has the scheme {scheme!r}; use file:// for a device or file, or s3://")
     if not place.strip("/"):
         raise ValueError("names no file or device")
+    check_path(place)
     check_options(options, _WAL_FILE_OPTIONS)
     return WalLocation(
         unquote(place),

@@ -293,3 +293,39 @@ log.retention.check.interval.ms=300000
     assert founds_quorum(loaded.config)
     assert loaded.config.log.topic_defaults["retention.ms"] == "604800000"
     assert all("has no effect" in warning for warning in loaded.warnings)
+
+
+@pytest.mark.parametrize("key", ["log.dirs", "log.dir", "metadata.log.dir"])
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        ("s3://bucket/data", "is a URI"),
+        ("file:///var/lib/headrace", "is a URI"),
+        ("~/data", "'~'"),
+        ("${HOME}/data", "neither is replaced"),
+        ("/srv/${NODE}", "neither is replaced"),
+    ],
+)
+def test_a_directory_that_would_get_another_name_is_refused(key, value, part):
+    (problem,) = problems_of(overrides=[f"{key}={value}"])
+    assert problem.key == key
+    assert part in problem.message
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "s3.data.buckets=0@file://~/bucket",
+        "s3.data.buckets=0@file:///srv/${NODE}",
+        "s3.wal.path=0@file://${HOME}/wal?capacity=33554432",
+        "s3.wal.path=~/wal",
+    ],
+)
+def test_so_is_such_a_place_of_bucket_or_wal(setting):
+    (problem,) = problems_of(overrides=[setting])
+    assert "neither is replaced" in problem.message
+
+
+@pytest.mark.parametrize("path", ["/srv/a:b", "/srv/~old", "data~", "C:data", "$/x", "a{b}"])
+def test_a_path_with_unusual_characters_is_one(path):
+    assert load(environment={}, overrides=[f"log.dirs={path}"]).config.data_dir == path
