@@ -200,7 +200,7 @@ class DeltaWal:
                 device,
                 timeout_ms=self._config.io_timeout_ms,
                 monotonic_ns=self._clocks.monotonic_ns,
-                on_timeout=self._on_timeout,
+                on_failed=self._on_failed,
             )
             self._store = SuperblockStore(self._submissions, self._pool, timeout_s=self._timeout_s)
             found = await load_superblock(device, self._pool, self._config)
@@ -334,7 +334,7 @@ class DeltaWal:
             device, self._device = self._device, None
             await device.close()
 
-    def _on_timeout(self, error: OSError) -> None:
+    def _on_failed(self, error: Exception) -> None:
         if self._writer is not None:
             self._writer.fail(error)
 

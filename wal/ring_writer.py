@@ -237,11 +237,12 @@ class RingWriter:
         if self._zeroing is not None:
             self._zeroing.stop()
 
-    def fail(self, error: OSError) -> WalError:
+    def fail(self, error: Exception) -> WalError:
         """Confirm nothing more: the state of the device is unknown, so nothing is tried again."""
         if self.failure is not None:
             return self.failure
-        self.failure = WalFailedError(f"the WAL {self._path} failed: {error}")
+        reason = error if isinstance(error, OSError) else repr(error)
+        self.failure = WalFailedError(f"the WAL {self._path} failed: {reason}")
         self.failure.__cause__ = error
         _logger.critical("%s; nothing is confirmed any more", self.failure)
         self.stop()
@@ -271,20 +272,24 @@ class RingWriter:
 
     def _pump(self) -> None:
         """Submit every block that may go, and the superblock if it must change."""
-        commit = self.commit
-        now_ns = self._clocks.monotonic_ns()
-        # First: the blocks would use up the budget, and then need the room that a trim frees.
-        self._persist(now_ns)
-        while (block := commit.next_write(now_ns)) is not None:
-            position = self._ring.position(block.offset)
-            self._submissions.write(position, block.memory, partial(self._on_written, block))
-        self._updates.want_window(commit.window_wanted_bytes)
-        delay_ns = self._persist(now_ns) or commit.delay_ns(now_ns)
-        # Setting a kernel timer costs as much as two appends, and the pace moves on with each write: a timer that is
-        # set for earlier is left alone, finds nothing to do, and is set again.
-        if delay_ns and (self._wake_at_ns is None or now_ns + delay_ns < self._wake_at_ns):
-            self._wake_at_ns = now_ns + delay_ns
-            self._wake_timer.set(delay_ns)
+        try:
+            commit = self.commit
+            now_ns = self._clocks.monotonic_ns()
+            # First: the blocks would use up the budget, and then need the room that a trim frees.
+            self._persist(now_ns)
+            while (block := commit.next_write(now_ns)) is not None:
+                position = self._ring.position(block.offset)
+                self._submissions.write(position, block.memory, partial(self._on_written, block))
+            self._updates.want_window(commit.window_wanted_bytes)
+            delay_ns = self._persist(now_ns) or commit.delay_ns(now_ns)
+            # Setting a kernel timer costs as much as two appends, and the pace moves on with each write: a timer that
+            # is set for earlier is left alone, finds nothing to do, and is set again.
+            if delay_ns and (self._wake_at_ns is None or now_ns + delay_ns < self._wake_at_ns):
+                self._wake_at_ns = now_ns + delay_ns
+                self._wake_timer.set(delay_ns)
+        except Exception as error:
+            self.fail(error)  # what was submitted is not known
+            raise
 
     def _wake(self) -> None:
         self._wake_at_ns = None

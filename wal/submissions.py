@@ -1,7 +1,7 @@
 """Inflight writes at the device: since when, and whether one takes too long.
 
 A write that fails, is short or takes longer than the time-out is reported once and nothing is tried
-again: the state of the device is unknown from then on.
+again: the state of the device is unknown from then on. So is what an exception behind a write has left.
 """
 
 import asyncio
@@ -43,12 +43,12 @@ class Submissions:
         *,
         timeout_ms: int,
         monotonic_ns: Callable[[], int],
-        on_timeout: Callable[[OSError], None],
+        on_failed: Callable[[Exception], None],
     ) -> None:
         self._device = device
         self._timeout_ns = timeout_ms * _NS_PER_MS
         self._monotonic_ns = monotonic_ns
-        self._on_timeout = on_timeout
+        self._on_failed = on_failed
         self._loop = asyncio.get_running_loop()
         self._started_ns: dict[int, int] = {}  # insertion order is age
         self._next_id = 0
@@ -71,12 +71,17 @@ class Submissions:
             self._timer = None
 
     def _finish(self, number: int, size_bytes: int, done: WriteDone, error: OSError | None) -> None:
-        latency_ns = self._monotonic_ns() - self._started_ns.pop(number)
-        if error is None:
-            self.statistics.written(size_bytes, latency_ns)
-        else:
-            self.statistics.io_errors_total += 1
-        done(error)
+        try:
+            latency_ns = self._monotonic_ns() - self._started_ns.pop(number)
+            if error is None:
+                self.statistics.written(size_bytes, latency_ns)
+            else:
+                self.statistics.io_errors_total += 1
+            done(error)
+        except Exception as unexpected:
+            # Nobody else may ever hear of this write: what waits for it would wait for ever.
+            self._on_failed(unexpected)
+            raise
 
     def _check(self) -> None:
         """Report a time-out, or check again when the oldest write's time is up."""
@@ -90,6 +95,6 @@ class Submissions:
             return
         self.statistics.io_errors_total += 1
         seconds = self._timeout_ns / 1e9
-        self._on_timeout(
+        self._on_failed(
             TimeoutError(f"a write to {self._device.path} took more than {seconds:g} s")
         )

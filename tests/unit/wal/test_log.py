@@ -21,10 +21,13 @@ from headrace.wal.errors import (
     WalStateError,
     WalVersionError,
 )
+from headrace.wal.group_commit import GroupCommit
 from headrace.wal.layout import FORMATTING_SLOT, RING_POSITION, ShutdownType
 from headrace.wal.log import DeltaWal
 from headrace.wal.port import WriteAheadLog
-from tests.simulation.disk import SimulatedDisk
+from headrace.wal.submissions import WriteStatistics
+from headrace.wal.superblock_updates import SuperblockUpdates
+from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import KIB, RING_BYTES, SMALL, WalOnDisk
 from tests.unit.wal.test_layout import of_version
 
@@ -443,6 +446,46 @@ def test_a_write_that_hangs_fails_the_log() -> None:
             await log.wal.shutdown()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("of", "name"),
+    [
+        (GroupCommit, "next_write"),
+        (SimulatedDevice, "write"),
+        (WriteStatistics, "written"),
+        (GroupCommit, "completed"),
+        (SuperblockUpdates, "want_window"),
+    ],
+)
+def test_an_exception_that_no_code_expected_fails_the_log_at_once(
+    of: type, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL + 1)
+
+    def broken(*_: object) -> None:
+        raise KeyError("planted")
+
+    async def scenario(log: WalOnDisk) -> None:
+        told: list[BaseException] = []
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: told.append(context["exception"])
+        )
+        with monkeypatch.context() as patch:
+            patch.setattr(of, name, broken)
+            log.append(b"12345678")
+            async with asyncio.timeout(5):
+                while not told:
+                    await asyncio.sleep(0)
+        assert len(log.failures) == 1
+        assert log.confirmed == []
+        assert [repr(error) for error in told] == ["KeyError('planted')"]
+        with pytest.raises(WalFailedError, match="planted"):
+            log.append(b"12345678")
+        with pytest.raises(WalFailedError, match="planted"):
+            await log.wal.shutdown()
+
+    run(scenario)
 
 
 def test_a_completion_after_the_failure_is_not_confirmed() -> None:

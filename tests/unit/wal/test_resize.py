@@ -262,7 +262,7 @@ def test_a_log_that_fails_while_switching_stays_failed(caplog: pytest.LogCapture
 
     async def scenario(log: WalOnDisk) -> None:
         resizing = await at_the_first_superblock(log)
-        log.wal._on_timeout(TimeoutError("a write took too long"))
+        log.wal._on_failed(TimeoutError("a write took too long"))
         log.disk.automatic = True
         log.disk.complete()
         with pytest.raises(WalFailedError, match="took too long"):
