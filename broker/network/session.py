@@ -333,7 +333,7 @@ class Session(asyncio.BufferedProtocol):
         )
 
     def _read_on(self) -> None:
-        if not self.closed:
+        if not self.closed and not self._continues:
             self._set_reading(reading=self._may_read())
 
     def _may_read(self) -> bool:

@@ -634,6 +634,45 @@ def test_a_connection_that_is_lost_while_it_waits_to_read_is_left_alone() -> Non
     asyncio.run(test())
 
 
+def test_a_connection_that_waits_for_both_shares_reads_only_when_it_may_start_requests() -> None:
+    """Else a buffer is full of requests that nobody has taken."""
+
+    async def test() -> None:
+        sessions = FakeSessions()
+        connection = Connection(sessions)
+        transport, session = connection.transport, connection.session
+        sessions.reads.is_used_up()  # begins its share: it is the first to have its next one
+        data = request(PRODUCE, 2, bytes(READ_BYTES)) + request(PRODUCE, 3, bytes(READ_BYTES))
+        connection.receive(request(PRODUCE, 1) + data[:4096])
+        data = data[4096:]
+        rooms: list[int] = []
+
+        def read() -> None:
+            nonlocal data
+            transport.reading = True
+            while transport.reading and data:
+                room = session.get_buffer(-1)
+                rooms.append(len(room))
+                if not room:
+                    return
+                count = min(len(room), len(data))
+                room[:count] = data[:count]
+                data = data[count:]
+                session.buffer_updated(count)
+
+        transport.resume_reading = read  # type: ignore[method-assign]
+        sessions.clock.now_s += 1.0
+        read()
+        connection.dispatcher.answer(1)
+        assert not transport.reading
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert min(rooms) > 0
+        assert list(connection.dispatcher.started) == [1, 2, 3]
+
+    asyncio.run(test())
+
+
 def test_what_a_lost_connection_claimed_is_given_back() -> None:
     async def test() -> None:
         sessions = FakeSessions()
