@@ -12,8 +12,8 @@ from headrace.metadata.errors import (
     MetadataFormatError,
     RefusedError,
 )
+from headrace.metadata.freeing import PartsFreeing
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.streams import free_steps, removed_streams
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.codec import decode_records_steps
@@ -45,6 +45,7 @@ class LogFollower:
         self._end_index = 0
         self._listeners: list[Listener] = []
         self._preparing: list[Preparation] = []
+        self._freeing = PartsFreeing()
         self._advanced = asyncio.Event()
 
     @property
@@ -149,9 +150,8 @@ class LogFollower:
             await slices.pause()
         for prepare in self._preparing:
             await slices.run(prepare(self._image, image))
-        removed = await slices.run(removed_streams(self._image.streams, image.streams))
+        await self._freeing.collect(self._image, image)
         self._publish(image)
-        await slices.run(free_steps(removed))
 
     async def _load_snapshot(self, snapshot_index: int) -> None:
         """Read a whole snapshot. If it is replaced meanwhile, the next round reads the newer one."""
@@ -174,6 +174,7 @@ class LogFollower:
                 f"the controller sent snapshot {image.index}, which is older than this node's "
                 f"{self._image.index}"
             )
+        await self._freeing.collect(self._image, MetadataImage())  # nothing is the same object
         self._publish(image)
 
     def _publish(self, image: MetadataImage) -> None:

@@ -136,15 +136,18 @@ class PartitionLeadership:
         self._look_at(self._client.image.topics)
         while True:
             await self._changed.wait()
-            slices = LoopSlices()
             self._changed.clear()
-            topic_ids, self._changed_topics = self._changed_topics, set()
-            topics = filter(None, map(self._client.image.topic_by_id, topic_ids))
-            # In the order of their streams, which is that of objects: neighbours are read together.
-            for topic in sorted(topics, key=lambda it: it.partitions[0].data_stream_id):
-                for image in topic.partitions:
-                    self._follow_one((topic.topic_id, image.partition), tasks)
-                    await slices.pause()
+            await self._follow_changed(tasks)
+
+    async def _follow_changed(self, tasks: asyncio.TaskGroup) -> None:
+        slices = LoopSlices()
+        topic_ids, self._changed_topics = self._changed_topics, set()
+        topics = filter(None, map(self._client.image.topic_by_id, topic_ids))
+        # In the order of their streams, which is that of objects: neighbours are read together.
+        for topic in sorted(topics, key=lambda it: it.partitions[0].data_stream_id):
+            for image in topic.partitions:
+                self._follow_one((topic.topic_id, image.partition), tasks)
+                await slices.pause()
 
     def _follow_one(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
         opened = self._registry.get(key)

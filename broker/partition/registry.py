@@ -163,10 +163,10 @@ class PartitionRegistry:
 
     async def wait_open(self, names: Iterable[str], timeout_ms: int) -> bool:
         """Wait until every partition of these topics that this broker leads is open; False on time-out."""
-        image = self._client.image
+        topics = [self._client.image.topic(name) for name in names]
         try:
             async with asyncio.timeout(timeout_ms / 1000):
-                await self._wait(map(image.topic, names), until_attempted=False)
+                await self._wait(topics, until_attempted=False)
         except TimeoutError:
             return False
         return True

@@ -7,7 +7,6 @@ its batch):
   * epochs only grow; the epochs of ranges grow strictly.
 """
 
-from collections.abc import Generator
 from uuid import UUID
 
 import immutables
@@ -26,7 +25,6 @@ from headrace.metadata.records.streams import (
 
 NO_NODE = -1
 NO_EPOCH = -1
-STEP_STREAMS = 2_000  # less than two milliseconds
 
 
 class ObjectRangeImage(msgspec.Struct, frozen=True, gc=False):
@@ -67,26 +65,6 @@ class StreamImage(msgspec.Struct, frozen=True, gc=False):
 
 
 Streams = immutables.Map[int, StreamImage]
-
-
-def removed_streams(old: Streams, new: Streams) -> Generator[None, None, list[StreamImage]]:
-    """Collect, in steps, the streams that the new map lacks, if they are many; see `free_steps`."""
-    if len(old) - len(new) < STEP_STREAMS:
-        return []
-    removed = []
-    for number, (stream_id, stream) in enumerate(old.items(), start=1):
-        if stream_id not in new:
-            removed.append(stream)
-        if number % STEP_STREAMS == 0:
-            yield
-    return removed
-
-
-def free_steps(removed: list[StreamImage]) -> Generator[None, None, None]:
-    """Free streams in steps, once the old map is gone: with it, 100,000 would be freed in one long step."""
-    while removed:
-        del removed[-STEP_STREAMS:]
-        yield
 
 
 def object_index(stream: StreamImage, offset: int) -> int:

@@ -12,6 +12,7 @@ from typing import Final
 
 from headrace.metadata.entry_buffer import EntryBuffer
 from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.freeing import PartsFreeing
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.codec import decode_records_steps
@@ -33,6 +34,7 @@ class AppliedLog:
         self._precomputed: Mapping[int, MetadataImage] = {}
         self._batches: deque[Sequence[LogEntry]] = deque()
         self._arrived = asyncio.Event()
+        self._freeing = PartsFreeing()
         self.entries: Final = EntryBuffer(image.index)
 
     @property
@@ -81,6 +83,10 @@ class AppliedLog:
             )
             await slices.pause()
         return image
+
+    async def collect_gone(self, image: MetadataImage) -> None:
+        """Have what the next image lacks freed in steps; to be called before it is published."""
+        await self._freeing.collect(self._image, image)
 
     def publish(self, batch: Sequence[LogEntry], image: MetadataImage) -> bool:
         """Publish a batch and its image; False when a snapshot has replaced them."""

@@ -19,9 +19,7 @@ from typing import NamedTuple
 
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.streams import free_steps, removed_streams
 from headrace.metadata.log.store import LogStore
-from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.quorum.addresses import MemberAddresses
 from headrace.metadata.quorum.applied import AppliedLog
 from headrace.metadata.quorum.inputs import CoreInputs
@@ -347,13 +345,11 @@ class QuorumNode:
             return False
         image = await self._applied.compute(batch)
         await self._hooks.accept(image)
-        slices = LoopSlices()
-        removed = await slices.run(removed_streams(self._applied.image.streams, image.streams))
+        await self._applied.collect_gone(image)
         if self._applied.publish(batch, image):
             self._waiters.applied(batch)
             self._rounds.look()
             self._notice()
-        await slices.run(free_steps(removed))
         return True
 
     def _not_leading(self) -> RefusedError:

@@ -141,6 +141,7 @@ class Snapshots:
             except (MetadataLogCorruptError, OSError) as error:
                 self._failed(error)  # the log is unchanged
                 return True
+            await self._applied.collect_gone(MetadataImage())  # nothing is the same object
             await accept(image)
             configuration = Configuration.of(image.members)
             self._core.snapshot_installed(snapshot_id, configuration, self._clock_ms())

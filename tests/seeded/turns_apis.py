@@ -97,4 +97,34 @@ BUGS = (
         "tests/unit/broker/partition/test_leadership.py"
         "::test_a_topic_of_many_partitions_is_left_in_steps_before_its_deletion_is_seen",
     ),
+    SeededBug(
+        "turns-40",
+        "what is gone from the metadata is freed although a reader has the image before",
+        "metadata/freeing.py",
+        "PartsFreeing._step",
+        "sys.getrefcount(parts[-1]) > _UNUSED",
+        "False",
+        "tests/unit/metadata/test_freeing.py"
+        "::test_parts_are_freed_in_many_turns_once_nothing_else_uses_them",
+    ),
+    SeededBug(
+        "turns-41",
+        "a snapshot replaces the image of a broker, which is freed in one turn",
+        "metadata/follower.py",
+        "LogFollower._load_snapshot",
+        "await self._freeing.collect(self._image, MetadataImage())",
+        "",
+        "tests/unit/metadata/test_freeing.py"
+        "::test_a_follower_keeps_what_is_gone_for_the_last_reader_of_an_image",
+    ),
+    SeededBug(
+        "turns-42",
+        "the partitions of a deleted topic are freed in one turn",
+        "metadata/freeing.py",
+        "parts_gone",
+        "gone += topic.partitions",
+        "pass",
+        "tests/unit/metadata/test_freeing.py"
+        "::test_partitions_and_streams_that_are_gone_are_collected_in_steps",
+    ),
 )

@@ -1,6 +1,7 @@
 """Partitions follow the metadata image: opened, opened anew, closed, dropped; each by itself."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -146,6 +147,20 @@ def test_a_topic_of_many_partitions_is_left_in_steps_before_its_deletion_is_seen
             broker.delete(1)
             assert broker.registry.find("a", 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             assert all(it.abandoned for it in broker.streams.opened.values())
+
+    run(main())
+
+
+def test_the_image_before_a_change_is_kept_by_nobody() -> None:
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            broker.create("a", 1)
+            await broker.opened("a")
+            old = broker.client.image
+            broker.client.apply(ConfigRecord(2, "b", "retention.ms", "1000"))
+            await asyncio.sleep(60)
+            assert sys.getrefcount(old) == 2  # this test, and the argument
 
     run(main())
 

@@ -5,14 +5,11 @@ import pytest
 
 from headrace.metadata.images.streams import (
     NO_EPOCH,
-    STEP_STREAMS,
     ObjectRangeImage,
     StreamsDelta,
     check_coverage,
-    free_steps,
     holds_object,
     object_index,
-    removed_streams,
 )
 from headrace.metadata.records.objects import RecordedRange
 from headrace.metadata.records.streams import (
@@ -186,19 +183,3 @@ def test_an_untouched_map_stays_the_same_object():
     streams = immutables.Map()
 
     assert StreamsDelta(streams).finish() is streams
-
-
-def test_many_streams_that_are_gone_are_freed_in_steps():
-    old = immutables.Map({number: object() for number in range(3 * STEP_STREAMS)})
-    kept = immutables.Map({number: old[number] for number in range(10)})
-    removed = []
-
-    def collect():
-        removed.extend((yield from removed_streams(old, kept)))
-
-    assert sum(1 for _ in collect()) == 3
-    assert set(removed) == {old[number] for number in range(10, 3 * STEP_STREAMS)}
-    left = [len(removed) for _ in free_steps(removed)]
-    assert left == [2 * STEP_STREAMS - 10, STEP_STREAMS - 10, 0]
-    removed.clear()
-    assert sum(1 for _ in removed_streams(kept, kept.delete(3))) == 0  # few need no steps
