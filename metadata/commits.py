@@ -92,7 +92,8 @@ class _Group:
             yield
             entry = _entry(decision, self.image)
         except RefusedError as error:
-            self.outcomes.append(error)
+            # Its frames have this group, and the group would have it: a cycle, with a whole image.
+            self.outcomes.append(error.with_traceback(None))
             return
         if entry is not None:
             yield
@@ -140,7 +141,10 @@ class Committer:
         proposal = _Proposal(decide, asyncio.get_running_loop().create_future())
         self._proposals.append(proposal)
         self._work.set()
-        return await proposal.answer
+        try:
+            return await proposal.answer
+        finally:
+            del proposal  # a refusal has this frame, and the proposal has the refusal
 
     def stop(self) -> None:
         """Refuse what waits and whatever follows: it was not written. `run` answers the rest."""

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import random
 
 import pytest
@@ -153,6 +154,33 @@ async def test_a_refusal_costs_no_write_but_the_certainty_that_we_lead():
 
     assert error.value.code == ErrorCode.NOT_CONTROLLER
     assert scene.log.groups == []
+
+
+@scenario
+async def test_a_refusal_leaves_no_cycle_of_references():
+    """Only the collector would free it, and with it the image that was decided on."""
+    scene = Scene()
+
+    def refuse(image, inputs):
+        raise RefusedError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no such topic")
+
+    async def ask():
+        with pytest.raises(RefusedError, match="no such topic"):
+            await scene.committer.propose(refuse)
+
+    async with running(scene.committer.run()):
+        await ask()
+        gc.collect()
+        for _ in range(10):
+            await ask()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            gc.collect()
+            left = [it for it in gc.garbage if isinstance(it, RefusedError)]
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
+    assert left == []
 
 
 @scenario
