@@ -90,11 +90,13 @@ class MetadataClient:
         boot_clock_ms: Callable[[], int],
         rng: "Random",
         on_fenced: Callable[[str], None] | None = None,
+        replayed: Callable[[], MetadataImage] = MetadataImage,
     ) -> None:
+        """Make a client that has not started; `replayed`: see `LogFollower`."""
         self._config = config
         self._on_fenced = on_fenced
         self._requester = Requester(transport, rng)
-        self._follower = LogFollower(self._requester, config.request_timeout_ms)
+        self._follower = LogFollower(self._requester, config.request_timeout_ms, replayed)
         self._session = BrokerSession(
             config,
             self._requester,

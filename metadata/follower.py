@@ -1,4 +1,8 @@
-"""A broker's copy of the metadata: it reads the log of the controller and replays it."""
+"""A broker's copy of the metadata: it reads the log of the controller and replays it.
+
+What the controller in the same process has replayed already is taken over: committed entries are the same for all,
+and images are immutable. So a start with 10,000 partitions replays its log once, not twice.
+"""
 
 import asyncio
 import logging
@@ -38,9 +42,16 @@ Preparation = Callable[[MetadataImage, MetadataImage], Generator[None, None, Non
 class LogFollower:
     """Holds the newest image, notifies subscribers, and wakes those who wait for an index."""
 
-    def __init__(self, requester: Requester, request_timeout_ms: int) -> None:
+    def __init__(
+        self,
+        requester: Requester,
+        request_timeout_ms: int,
+        replayed: Callable[[], MetadataImage] = MetadataImage,
+    ) -> None:
+        """Begin with an empty image; `replayed` is the newest that this process has made, of committed entries only."""
         self._requester = requester
         self._timeout_ms = request_timeout_ms
+        self._replayed = replayed
         self._image = MetadataImage()
         self._end_index = 0
         self._listeners: list[Listener] = []
@@ -134,27 +145,43 @@ class LogFollower:
         elif entries.entries:
             await self._replay(entries.entries)
 
+    def _replayed_to(self, index: int) -> MetadataImage | None:
+        """An image of this process that has this entry, and is newer than that of this broker."""
+        replayed = self._replayed()
+        return replayed if replayed.index >= max(index, self._image.index + 1) else None
+
     async def _replay(self, entries: tuple[LogEntry, ...]) -> None:
         slices = LoopSlices()
         image = self._image
+        _require_next(image, entries[0])
+        replayed = self._replayed_to(entries[-1].index)
+        if replayed is not None:
+            return await self._take_over(replayed)
         for entry in entries:
-            if entry.index != image.index + 1 or entry.term < image.term:
-                raise MetadataDivergedError(
-                    f"entry {entry.index} of term {entry.term} does not follow entry "
-                    f"{image.index} of term {image.term}"
-                )
+            _require_next(image, entry)
             records = await slices.run(decode_records_steps(entry.payload))
             image = await slices.run(
                 replay_steps(image, records, index=entry.index, term=entry.term)
             )
             await slices.pause()
+        return await self._change(image, still_used=image)
+
+    async def _take_over(self, image: MetadataImage) -> None:
+        """Change to an image of the controller, which frees what it lacks."""
+        await self._change(image, still_used=self._image)
+
+    async def _change(self, image: MetadataImage, *, still_used: MetadataImage) -> None:
+        slices = LoopSlices()
         for prepare in self._preparing:
             await slices.run(prepare(self._image, image))
-        await self._freeing.collect(self._image, image)
+        await self._freeing.collect(self._image, still_used)
         self._publish(image)
 
     async def _load_snapshot(self, snapshot_index: int) -> None:
         """Read a whole snapshot. If it is replaced meanwhile, the next round reads the newer one."""
+        replayed = self._replayed_to(snapshot_index)
+        if replayed is not None:
+            return await self._take_over(replayed)
         download = SnapshotDownload(snapshot_index)
         data = None
         while data is None:
@@ -165,8 +192,7 @@ class LogFollower:
                     "cannot read the metadata snapshot, trying again",
                     extra={"reason": error.message},
                 )
-                await asyncio.sleep(RETRY_MS / 1000)
-                return
+                return await asyncio.sleep(RETRY_MS / 1000)
             data = download.add(answer.body)
         image = await _decoded(data)
         if image.index <= self._image.index:
@@ -174,14 +200,21 @@ class LogFollower:
                 f"the controller sent snapshot {image.index}, which is older than this node's "
                 f"{self._image.index}"
             )
-        await self._freeing.collect(self._image, MetadataImage())  # nothing is the same object
-        self._publish(image)
+        return await self._change(image, still_used=MetadataImage())  # nothing is the same object
 
     def _publish(self, image: MetadataImage) -> None:
         old, self._image = self._image, image
         self.wake()
         for listener in self._listeners:
             listener(old, image)
+
+
+def _require_next(image: MetadataImage, entry: LogEntry) -> None:
+    if entry.index != image.index + 1 or entry.term < image.term:
+        raise MetadataDivergedError(
+            f"entry {entry.index} of term {entry.term} does not follow entry "
+            f"{image.index} of term {image.term}"
+        )
 
 
 async def _decoded(data: bytes) -> MetadataImage:

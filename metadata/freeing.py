@@ -15,6 +15,7 @@ from headrace.metadata.loop_slices import LoopSlices
 
 STEP_PARTS: Final = 2_000  # less than two milliseconds; fewer are freed with their image
 LOOK_AGAIN_S: Final = 0.25  # while something still uses them
+MAX_LOOKS: Final = 40  # in vain; then others that use them must free them, perhaps all at once
 
 Parts = list[object]
 
@@ -45,6 +46,7 @@ class PartsFreeing:
 
     def __init__(self) -> None:
         self._parts: Parts = []
+        self._looks = 0  # in vain
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -53,12 +55,14 @@ class PartsFreeing:
         """Take over what the new image lacks; to be called before it replaces the old one."""
         gone = await LoopSlices().run(parts_gone(old, new))
         if gone and not self._parts:
+            self._looks = 0
             asyncio.get_running_loop().call_soon(self._step)
         self._parts += gone
 
     def _step(self) -> None:
         parts, loop = self._parts, asyncio.get_running_loop()
-        if sys.getrefcount(parts[-1]) > _UNUSED:
+        if self._looks < MAX_LOOKS and sys.getrefcount(parts[-1]) > _UNUSED:
+            self._looks += 1
             loop.call_later(LOOK_AGAIN_S, self._step)
             return
         del parts[-STEP_PARTS:]

@@ -68,6 +68,7 @@ class BrokerRole:
         self._admin = admin
         self._cluster_id = config.cluster_id  # once known, requests go to this cluster only
         self._transport = self._quorum_transport(local)
+        self._replayed = MetadataImage if local is None else local.image
         self._on_fenced = on_fenced
         self._bucket = BucketHealth(environment.rng)
         self._parts: BrokerParts | None = None
@@ -112,6 +113,7 @@ class BrokerRole:
                 boot_clock_ms=self._environment.boot_clock_ms,
                 rng=self._environment.rng,
                 on_fenced=self._note_fenced,
+                replayed=self._replayed,
             )
             client.subscribe(self._follow_quorum)
             self._admin.stage = "waiting for a controller"

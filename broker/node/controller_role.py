@@ -65,7 +65,9 @@ class ControllerRole:
     @property
     def local(self) -> LocalController:
         """The connection of this node's broker to it."""
-        return LocalController(self._config.node_id, LocalTransport(self.node.handle))
+        return LocalController(
+            self._config.node_id, LocalTransport(self.node.handle), lambda: self.node.image
+        )
 
     def requests_total(self) -> int:
         """Requests received over the network since the start."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from headrace.invariants import require
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.rpc_link import RpcTarget
 from headrace.metadata.rpc.frames import LeaderAddress
@@ -33,6 +34,7 @@ class LocalController(NamedTuple):
 
     node_id: int
     transport: Transport
+    image: Callable[[], MetadataImage]  # of committed entries
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import pytest
 import uvloop
 
 from headrace.config.node import Endpoint
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.net import (
     accepted,
     dialling,
@@ -558,7 +559,7 @@ async def test_one_that_knows_no_leader_is_given_time_before_another_is_asked(mo
 async def test_the_controller_in_this_process_is_asked_without_a_socket():
     async with Controller(2).running() as two:
         one = Controller(1)
-        local = LocalController(1, LocalTransport(one.handle))
+        local = LocalController(1, LocalTransport(one.handle), MetadataImage)
         transport = QuorumTransport([one.address, two.address], lambda: party(1), local=local)
         assert await transport.request(b"a") == b"1:a"
 

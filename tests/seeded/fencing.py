@@ -102,6 +102,7 @@ BUGS = (
                 boot_clock_ms=self._around.boot_clock_ms,
                 rng=self._around.rng,
                 on_fenced=self._note_fenced,
+                replayed=self._replayed,
             )
         """,
         """
@@ -118,6 +119,7 @@ BUGS = (
                 boot_clock_ms=self._around.wall_clock_ms,
                 rng=self._around.rng,
                 on_fenced=self._note_fenced,
+                replayed=self._replayed,
             )
         """,
         "tests/integration/test_node_clocks.py"

@@ -62,8 +62,8 @@ class Log:
         self.first = image.index + 1
 
 
-def following(log):
-    return LogFollower(Requester(log, random.Random(1)), 1_000)
+def following(log, **options):
+    return LogFollower(Requester(log, random.Random(1)), 1_000, **options)
 
 
 async def caught_up(follower, controller):
@@ -128,6 +128,41 @@ async def test_what_comes_before_a_change_takes_many_steps(controller, monkeypat
     assert steps == [(step, True, True) for step in range(3)]
     assert seen[1::2] == ["others"] * 3
     assert seen[-1] is True
+
+
+@scenario
+async def test_what_the_controller_of_this_process_has_replayed_is_taken_over(controller):
+    controller.create("a")
+    log = Log(controller.entries)
+    follower = following(log, replayed=lambda: controller.image)
+    heard = []
+    follower.subscribe(lambda old, new: heard.append((old.index, new.index)))
+
+    await follower.advance(0)
+    assert follower.image is controller.image
+    assert follower.lag == 0
+    log.take_snapshot(controller.image)  # of which a second broker needs nothing
+    log.answers = [Entries((), controller.image.index, log.snapshot_index)]
+    second = following(log, replayed=lambda: controller.image)
+    await second.advance(0)
+    assert second.image is controller.image
+
+    controller.create("b")
+    log.entries = controller.entries
+    await follower.advance(0)
+    assert follower.image is controller.image
+    assert [old for old, _ in heard] == [0, heard[0][1]]
+    log.answers = [Entries(tuple(controller.entries[:1]), controller.image.index, -1)]
+    with pytest.raises(MetadataDivergedError):
+        await follower.advance(0)
+
+
+@scenario
+async def test_a_controller_of_this_process_that_is_behind_is_not_waited_for(controller):
+    behind = controller.image
+    controller.create("a")
+    follower = following(Log(controller.entries), replayed=lambda: behind)
+    assert await caught_up(follower, controller) == controller.image
 
 
 @scenario

@@ -7,7 +7,7 @@ import immutables
 import pytest
 
 from headrace.metadata import freeing as module
-from headrace.metadata.freeing import LOOK_AGAIN_S, PartsFreeing, parts_gone
+from headrace.metadata.freeing import LOOK_AGAIN_S, MAX_LOOKS, PartsFreeing, parts_gone
 from headrace.metadata.image import MetadataImage
 from tests.simulation.virtual_time import run
 from tests.unit.metadata.test_follower import Log, caught_up, following
@@ -84,6 +84,19 @@ def test_what_goes_meanwhile_is_freed_as_well():
         del parts
         await asyncio.sleep(2 * LOOK_AGAIN_S)
         assert len(freeing) == 0
+
+    run(main())
+
+
+def test_two_that_keep_the_same_parts_do_not_wait_for_each_other_for_ever():
+    async def main():
+        parts = {number: f"part {number}" for number in range(3 * STEP)}
+        freeings = [PartsFreeing(), PartsFreeing()]
+        for freeing in freeings:
+            await freeing.collect(MetadataImage(streams=immutables.Map(parts)), MetadataImage())
+        del parts
+        await asyncio.sleep((MAX_LOOKS + 2) * LOOK_AGAIN_S)
+        assert [len(freeing) for freeing in freeings] == [0, 0]
 
     run(main())
 
