@@ -1,100 +1,68 @@
-"""Admin HTTP endpoint: `/metrics`, `/livez`, `/readyz`, `/compact`, and `POST /wal/resize`."""
+"""Admin HTTP endpoint: its address, and what its pages tell. `headrace.broker.admin.pages` answers.
 
-import asyncio
-import json
+The pages need a web framework, which takes as long to load as the opening of very many partitions. So they are loaded
+later than the address is bound, and in a thread: until then requests wait in the backlog.
+"""
+
+import importlib
+import socket
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from aiohttp import web
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector
 
-from headrace.broker.admin import compaction_http
-from headrace.broker.admin.wal_resize_http import PATH, WalResizeEndpoint
+from headrace.broker.network.addresses import listen
 from headrace.broker.telemetry.readiness import Readiness
-from headrace.daemon_threads import DaemonThreads
+from headrace.daemon_threads import in_own_thread
 
-RENDER_CACHE_MS = 1_000  # a page is not rendered more often than this
-SHUTDOWN_TIMEOUT_S = 1.0
+if TYPE_CHECKING:
+    from headrace.broker.admin.compaction_http import Compaction
+    from headrace.broker.admin.pages import Pages
+    from headrace.broker.admin.wal_resize_http import Resize
+
+PAGES = "headrace.broker.admin.pages"
 
 
 class AdminServer:
-    """Serves operators and scrapers beside the Kafka listener."""
+    """Serves operators and scrapers beside the Kafka listener. Order of use: `bind`, `serve`, `shutdown`."""
 
     def __init__(self, registry: CollectorRegistry, readiness: Readiness) -> None:
-        self._registry = registry
-        self._readiness = readiness
-        # Rendering thousands of series takes tens of milliseconds of Python: not on the loop.
-        self._renderer = DaemonThreads(1, "metrics")
-        self._page = b""
-        self._rendered_at_s = float("-inf")
-        self._rendering = asyncio.Lock()
-        self._refreshes: list[Callable[[], None]] = []
-        self._runner: web.AppRunner | None = None
-        self.wal_resize = WalResizeEndpoint()
-        self.compaction = compaction_http.CompactionEndpoint()
+        self.registry = registry
+        self.readiness = readiness
+        self.refreshes: list[Callable[[], None]] = []
+        self.resize: Resize | None = None  # once the WAL is open
+        self.compaction: Compaction | None = None  # once there is a compactor
+        self._listening: list[socket.socket] = []
+        self._pages: Pages | None = None
 
     def expose(self, collector: Collector, refresh: Callable[[], None] | None = None) -> None:
         """Add metrics; `refresh` is called on the loop before each rendering."""
-        self._registry.register(collector)
+        self.registry.register(collector)
         if refresh is not None:
-            self._refreshes.append(refresh)
+            self.refreshes.append(refresh)
 
-    async def start(self, host: str, port: int) -> int:
-        """Bind, and return the port.
+    async def bind(self, host: str, port: int) -> int:
+        """Listen without answering yet, and return the port.
 
         Raises:
             OSError: the address is in use, or not an address of this machine.
         """
-        app = web.Application()
-        app.router.add_get("/metrics", self._metrics)
-        app.router.add_get("/livez", self._livez)
-        app.router.add_get("/readyz", self._readyz)
-        app.router.add_post(PATH, self.wal_resize.handle)
-        app.router.add_post(compaction_http.PATH, self.compaction.ask)
-        app.router.add_get(compaction_http.PATH, self.compaction.show)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
-        await runner.setup()
-        self._runner = runner
-        site = web.TCPSite(runner, host, port)
-        await site.start()
-        bound: int = runner.addresses[0][1]
+        self._listening = await listen(host, port)
+        bound: int = self._listening[0].getsockname()[1]
         return bound
+
+    async def serve(self) -> None:
+        """Load the pages, and answer requests with them from then on."""
+        await in_own_thread("admin-pages", importlib.import_module, PAGES)
+        from headrace.broker.admin.pages import Pages  # noqa: PLC0415  # takes 0.15 s
+
+        self._pages = Pages(self)
+        await self._pages.serve(self._listening)
 
     async def shutdown(self) -> None:
         """Close the endpoint."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-        self._renderer.shutdown(wait=False)
-
-    async def _metrics(self, request: web.Request) -> web.Response:
-        del request
-        loop = asyncio.get_running_loop()
-        async with self._rendering:  # concurrent requests wait for the page
-            if loop.time() - self._rendered_at_s > RENDER_CACHE_MS / 1000:
-                for refresh in self._refreshes:
-                    refresh()
-                render = loop.run_in_executor(self._renderer, generate_latest, self._registry)
-                self._page = await render
-                self._rendered_at_s = loop.time()
-        return web.Response(body=self._page, headers={"Content-Type": CONTENT_TYPE_LATEST})
-
-    async def _livez(self, request: web.Request) -> web.Response:
-        del request
-        return web.Response(text="ok\n")
-
-    async def _readyz(self, request: web.Request) -> web.Response:
-        del request
-        ready, results = self._readiness.look()
-        body = {
-            "ready": ready,
-            "checks": [
-                {"name": result.name, "ok": result.ok, "reason": result.reason}
-                for result in results
-            ],
-        }
-        return web.Response(
-            status=200 if ready else 503,
-            text=json.dumps(body) + "\n",
-            content_type="application/json",
-        )
+        if self._pages is not None:
+            await self._pages.shutdown()
+        for listening in self._listening:
+            listening.close()

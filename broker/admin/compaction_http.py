@@ -15,7 +15,7 @@ Repeated requests start one round after the other, never two at once.
 import dataclasses
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from aiohttp import web
@@ -40,11 +40,7 @@ class Compaction(Protocol):
 class CompactionEndpoint:
     """Serves requests once the compactor exists."""
 
-    def __init__(self) -> None:
-        self._compaction: Compaction | None = None
-
-    def offer(self, compaction: Compaction) -> None:
-        """Serve requests with this compactor from now on."""
+    def __init__(self, compaction: Callable[[], Compaction | None]) -> None:
         self._compaction = compaction
 
     async def ask(self, request: web.Request) -> web.Response:
@@ -53,18 +49,20 @@ class CompactionEndpoint:
             return _json(403, {"error": "web pages may not start a compaction"})
         if request.content_type != "application/json":
             return _json(415, {"error": "the content type must be application/json"})
-        if self._compaction is None:
+        compaction = self._compaction()
+        if compaction is None:
             return _json(503, {"error": "the node is starting"})
-        number = self._compaction.ask()
+        number = compaction.ask()
         logger.info("compaction requested through the admin endpoint", extra={"round": number})
         return _json(202, {"round": number})
 
     async def show(self, request: web.Request) -> web.Response:
         """Answer a GET."""
         del request
-        if self._compaction is None:
+        compaction = self._compaction()
+        if compaction is None:
             return _json(503, {"error": "the node is starting"})
-        return _json(200, dataclasses.asdict(self._compaction.statistics))
+        return _json(200, dataclasses.asdict(compaction.statistics))
 
 
 def _json(status: int, body: Mapping[str, object]) -> web.Response:

@@ -26,22 +26,15 @@ MAX_BODY_BYTES = 4096
 
 logger = logging.getLogger("headrace.admin")
 
-# Resizes to this many bytes and returns the fields of the answer.
+# Resizes to this many bytes and returns the fields of the answer. It may raise ValueError or ResizeRefusedError for a
+# capacity that is not possible, and other StorageErrors when it was abandoned.
 Resize = Callable[[int], Awaitable[Mapping[str, object]]]
 
 
 class WalResizeEndpoint:
     """Serves requests once the WAL is open."""
 
-    def __init__(self) -> None:
-        self._resize: Resize | None = None
-
-    def offer(self, resize: Resize) -> None:
-        """Resize with `resize` from now on.
-
-        It may raise ValueError or ResizeRefusedError for a capacity that is not possible, and other
-        StorageErrors when it was abandoned.
-        """
+    def __init__(self, resize: Callable[[], Resize | None]) -> None:
         self._resize = resize
 
     async def handle(self, request: web.Request) -> web.Response:
@@ -56,10 +49,11 @@ class WalResizeEndpoint:
             capacity_bytes = _capacity(await request.json())
         except ValueError as error:  # also if it is not JSON, or not text
             return _error(400, str(error))
-        if self._resize is None:
+        resize = self._resize()
+        if resize is None:
             return _error(503, "the node is starting")
         try:
-            answer = await self._resize(capacity_bytes)
+            answer = await resize(capacity_bytes)
         except (ValueError, ResizeRefusedError) as error:
             return _error(422, str(error))
         except StorageError as error:

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Coroutine
 from typing import Any
 
+from headrace.broker.network.addresses import BACKLOG, listen
 from headrace.broker.network.connection_bounds import ConnectionBounds, connections_possible
 from headrace.broker.network.session import Dispatcher, Session
 from headrace.broker.network.turn_share import TurnShare
@@ -17,7 +18,6 @@ logger = logging.getLogger("headrace.network")
 
 DRAIN_MS = 1_000
 IDLE_CHECKS_PER_PERIOD = 10
-BACKLOG = 1024
 
 
 class Listener:
@@ -60,8 +60,7 @@ class Listener:
             def new_session(name: str = endpoint.name) -> Session:
                 return Session(self._config, name, self._dispatcher, self)
 
-            for number, address in enumerate(await _resolve(endpoint)):
-                listening = _listen(address)
+            for number, listening in enumerate(await listen(endpoint.host, endpoint.port)):
                 server = await loop.create_server(
                     new_session, sock=listening, backlog=BACKLOG, start_serving=False
                 )
@@ -176,33 +175,3 @@ async def _connection_bounds(config: NetworkConfig) -> ConnectionBounds:
         found = await asyncio.get_running_loop().getaddrinfo(host, 0, type=socket.SOCK_STREAM)
         overrides.update({str(address[0]): count for *_, address in found})
     return ConnectionBounds(max_total, config.max_connections_per_ip, overrides)
-
-
-_Address = tuple[socket.AddressFamily, tuple[str, int]]
-
-
-async def _resolve(endpoint: Endpoint) -> list[_Address]:
-    """Addresses to bind: those of the host name, or any IPv4 address when there is none."""
-    if not endpoint.host:
-        return [(socket.AF_INET, ("", endpoint.port))]
-    found = await asyncio.get_running_loop().getaddrinfo(
-        endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )
-    addresses = [(family, (str(address[0]), endpoint.port)) for family, _, _, _, address in found]
-    return list(dict.fromkeys(addresses))
-
-
-def _listen(address: _Address) -> socket.socket:
-    family, (host, port) = address
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        listening.bind((host, port))
-        listening.listen(BACKLOG)
-        listening.setblocking(False)  # noqa: FBT003  # the standard library's signature
-    except OSError as error:
-        listening.close()
-        raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror}") from error
-    return listening

@@ -1,5 +1,8 @@
 """The admin endpoint of a node: stage, readiness, metrics, and its address."""
 
+import asyncio
+from contextlib import suppress
+
 from prometheus_client import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
@@ -9,6 +12,7 @@ from headrace.config.node import TelemetryConfig
 
 NO_ADMIN_ENDPOINT = -1
 SERVING = "serving"
+SERVED_AFTER_MS = 2_000  # requests to the endpoint of a node that starts wait no longer
 
 
 class NodeAdmin:
@@ -20,11 +24,23 @@ class NodeAdmin:
         self.server = AdminServer(CollectorRegistry(), self.readiness)
         self.turns = LoopTurns()
         self.server.expose(self.turns)
-        self.stage = "starting"
+        self._stage = "starting"
+        self.opened = asyncio.Event()  # the first partition is open, or the node is ready
         self.url = ""  # none, or not started yet
         self.readiness.add(lambda: CheckResult("state", self.stage == SERVING, self.stage))
 
-    async def start(self) -> None:
+    @property
+    def stage(self) -> str:
+        """What the node does now, a word or two for its operator."""
+        return self._stage
+
+    @stage.setter
+    def stage(self, stage: str) -> None:
+        self._stage = stage
+        if stage == SERVING:
+            self.opened.set()
+
+    async def bind(self) -> None:
         """Bind, unless the endpoint is disabled.
 
         Raises:
@@ -32,8 +48,20 @@ class NodeAdmin:
         """
         if self._config.admin_port == NO_ADMIN_ENDPOINT:
             return
-        port = await self.server.start(self._config.admin_host, self._config.admin_port)
+        port = await self.server.bind(self._config.admin_host, self._config.admin_port)
         self.url = f"http://{self._config.admin_host}:{port}"
+
+    async def serve(self) -> None:
+        """Answer requests, once the first partition is open or the node is ready, or when that takes long.
+
+        To load what the endpoint needs would make the first partition wait.
+        """
+        if not self.url:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SERVED_AFTER_MS / 1000):
+                await self.opened.wait()
+        await self.server.serve()
 
     async def shutdown(self) -> None:
         """Close the endpoint."""

@@ -234,7 +234,8 @@ class BrokerRole:
         parts.engine.give_up_uploads("no controller answers")
 
     def _show(self, client: MetadataClient, parts: BrokerParts, listener: Listener) -> None:
-        server, readiness = self._admin.server, self._admin.readiness
+        server, readiness, opened = self._admin.server, self._admin.readiness, self._admin.opened
+        parts.partitions.subscribe(opened=lambda _: opened.set(), closed=lambda _: None)
         collector = parts.collector(listener)
         server.expose(collector, collector.refresh)
         self._admin.turns.who = parts.requests.take_latest
@@ -243,8 +244,7 @@ class BrokerRole:
         server.expose(parts.budget_collector())
         server.expose(parts.block_cache_collector())
         server.expose(MetadataCollector(client))
-        server.compaction.offer(parts.compactor)
-        server.wal_resize.offer(parts.resize_wal)
+        server.compaction, server.resize = parts.compactor, parts.resize_wal
         readiness.add(parts.check_engine)
         readiness.add(parts.check_damage)
         readiness.add(lambda: _check_lease(client))

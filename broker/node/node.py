@@ -72,10 +72,10 @@ class Node:
         """
         admin = self._admin
         try:
-            await admin.start()
-            await unless_stopped(stop, prepare_directories(self._config))
+            await admin.bind()
             async with AsyncExitStack() as roles:
-                await roles.enter_async_context(running(admin.turns.run()))
+                await roles.enter_async_context(running(admin.turns.run(), admin.serve()))
+                await unless_stopped(stop, prepare_directories(self._config))
                 if self._unexpected is not None:
                     admin.server.expose(self._unexpected)
                     await roles.enter_async_context(running(self._unexpected.end_the_node()))

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
-from aiohttp.http_exceptions import HttpProcessingError
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
@@ -139,7 +138,7 @@ class UnexpectedErrors(Collector):
     def _only_logged(self, owner: str, error: BaseException) -> None:
         if owner == "node":
             self._of_the_node("an exception was only logged", error)
-        elif not isinstance(error, HttpProcessingError):  # that is a bad request
+        elif not _is_bad_request(error):
             self._clients += 1
 
     def _of_the_node(self, what: str, error: BaseException) -> None:
@@ -184,6 +183,13 @@ def _listening(name: str, take: Callable[[str, BaseException], None], owner: str
         yield
     finally:
         to.removeHandler(handler)
+
+
+def _is_bad_request(error: BaseException) -> bool:
+    """Whether the HTTP server, which is loaded if it has logged this, could not read a request."""
+    from aiohttp.http_exceptions import HttpProcessingError  # noqa: PLC0415  # a start does not wait for it
+
+    return isinstance(error, HttpProcessingError)
 
 
 def _text(thing: object) -> str:

@@ -26,7 +26,8 @@ class Endpoint:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator["Endpoint"]:
-        self.port = await self.server.start("127.0.0.1", 0)
+        self.port = await self.server.bind("127.0.0.1", 0)
+        await self.server.serve()
         try:
             async with aiohttp.ClientSession() as self.session:
                 yield self
@@ -128,8 +129,33 @@ def test_an_address_that_is_taken_is_an_error() -> None:
         async with Endpoint().serving() as endpoint:
             second = Endpoint()
             with pytest.raises(OSError):
-                await second.server.start("127.0.0.1", endpoint.port)
+                await second.server.bind("127.0.0.1", endpoint.port)
             await second.server.shutdown()
+
+    asyncio.run(run())
+
+
+def test_requests_that_come_before_the_pages_are_loaded_wait() -> None:
+    async def run() -> None:
+        server = AdminServer(CollectorRegistry(), Readiness())
+        port = await server.bind("127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /livez HTTP/1.0\r\n\r\n")
+        await server.serve()
+        assert b" 200 " in await reader.readline()
+        writer.close()
+        await server.shutdown()
+
+    asyncio.run(run())
+
+
+def test_an_endpoint_that_never_answered_is_closed() -> None:
+    async def run() -> None:
+        first, second = (AdminServer(CollectorRegistry(), Readiness()) for _ in range(2))
+        port = await first.bind("127.0.0.1", 0)
+        await first.shutdown()
+        assert await second.bind("127.0.0.1", port) == port
+        await second.shutdown()
 
     asyncio.run(run())
 

@@ -32,8 +32,9 @@ def ask(compaction: Compaction | None, method: str, headers=JSON) -> tuple[int, 
     async def run() -> tuple[int, object]:
         server = AdminServer(CollectorRegistry(), Readiness())
         if compaction is not None:
-            server.compaction.offer(compaction)
-        port = await server.start("127.0.0.1", 0)
+            server.compaction = compaction
+        port = await server.bind("127.0.0.1", 0)
+        await server.serve()
         try:
             async with (
                 aiohttp.ClientSession() as session,

@@ -37,8 +37,9 @@ def ask(
     async def run() -> tuple[int, object]:
         server = AdminServer(CollectorRegistry(), Readiness())
         if wal is not None:
-            server.wal_resize.offer(wal.resize)
-        port = await server.start("127.0.0.1", 0)
+            server.resize = wal.resize
+        port = await server.bind("127.0.0.1", 0)
+        await server.serve()
         try:
             async with (
                 aiohttp.ClientSession() as session,

@@ -18,6 +18,8 @@ from tests.unit.broker.cli.command_tree import command_at, command_lines
 ROOT = Path(__file__).parents[4]
 # What takes long to import; help must not need any of it.
 SLOW = ("kafka", "rich", "aiohttp", "boto3", "obstore", "uvloop", "prometheus_client", "asyncio")
+# What a node loads when its first partition is open, or not at all.
+LATER = ("rich", "aiohttp", "boto3", "botocore")
 OF_THE_PRODUCT = ("config.", "storage.", "wal.", "metadata.", "protocol.", "headrace.broker.app")
 
 
@@ -86,6 +88,13 @@ print(json.dumps(sorted(sys.modules)))
     loaded = json.loads(done.stdout.splitlines()[-1])
     assert [name for name in loaded if name.split(".")[0] in SLOW] == []
     assert [name for name in loaded if name.startswith(OF_THE_PRODUCT)] == []
+
+
+def test_the_application_loads_nothing_that_its_first_partition_need_not_wait_for():
+    script = "import json, sys, headrace.broker.app; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True)
+    loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
+    assert loaded & set(LATER) == set()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""The pages of the admin endpoint: `/metrics`, `/livez`, `/readyz`, `/compact`, and `POST /wal/resize`."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+from prometheus_client import generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from headrace.broker.admin import compaction_http, wal_resize_http
+from headrace.broker.network.addresses import BACKLOG
+from headrace.daemon_threads import DaemonThreads
+
+if TYPE_CHECKING:
+    from headrace.broker.admin.admin_http import AdminServer
+
+RENDER_CACHE_MS = 1_000  # a page is not rendered more often than this
+SHUTDOWN_TIMEOUT_S = 1.0
+
+
+class Pages:
+    """Answers the requests to one endpoint."""
+
+    def __init__(self, server: "AdminServer") -> None:
+        self._server = server
+        # Rendering thousands of series takes tens of milliseconds of Python: not on the loop.
+        self._renderer = DaemonThreads(1, "metrics")
+        self._page = b""
+        self._rendered_at_s = float("-inf")
+        self._rendering = asyncio.Lock()
+        resize = wal_resize_http.WalResizeEndpoint(lambda: server.resize)
+        compaction = compaction_http.CompactionEndpoint(lambda: server.compaction)
+        app = web.Application()
+        app.router.add_get("/metrics", self._metrics)
+        app.router.add_get("/livez", self._livez)
+        app.router.add_get("/readyz", self._readyz)
+        app.router.add_post(wal_resize_http.PATH, resize.handle)
+        app.router.add_post(compaction_http.PATH, compaction.ask)
+        app.router.add_get(compaction_http.PATH, compaction.show)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
+
+    async def serve(self, listening: Sequence[socket.socket]) -> None:
+        """Answer requests that come to these sockets."""
+        await self._runner.setup()
+        for each in listening:
+            await web.SockSite(self._runner, each, backlog=BACKLOG).start()
+
+    async def shutdown(self) -> None:
+        """Close the sockets and all connections."""
+        await self._runner.cleanup()
+        self._renderer.shutdown(wait=False)
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        del request
+        loop = asyncio.get_running_loop()
+        async with self._rendering:  # concurrent requests wait for the page
+            if loop.time() - self._rendered_at_s > RENDER_CACHE_MS / 1000:
+                for refresh in self._server.refreshes:
+                    refresh()
+                registry = self._server.registry
+                self._page = await loop.run_in_executor(self._renderer, generate_latest, registry)
+                self._rendered_at_s = loop.time()
+        return web.Response(body=self._page, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    async def _livez(self, request: web.Request) -> web.Response:
+        del request
+        return web.Response(text="ok\n")
+
+    async def _readyz(self, request: web.Request) -> web.Response:
+        del request
+        ready, results = self._server.readiness.look()
+        body = {
+            "ready": ready,
+            "checks": [
+                {"name": result.name, "ok": result.ok, "reason": result.reason}
+                for result in results
+            ],
+        }
+        return web.Response(
+            status=200 if ready else 503,
+            text=json.dumps(body) + "\n",
+            content_type="application/json",
+        )
