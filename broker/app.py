@@ -1,7 +1,6 @@
 """One node as a process: event loop, signals, exit code. Called by the command line."""
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -73,10 +72,7 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
 
     def serving(address: NodeAddress) -> None:
         ready(address)
-        # Objects that exist now stay until the process ends: the collector need not scan them again.
-        # The young ones are looked at; those that are older were, and all of them take long.
-        gc.collect(1)
-        gc.freeze()
+        runtime_tuning.started()
 
     unexpected = UnexpectedErrors(lambda _reason: _end_within(UNEXPECTED_END_MS, EXIT_FAILED))
     failures: list[BaseException] = []

@@ -1,6 +1,8 @@
 """Process-wide settings without which the loop stalls."""
 
+import json
 import resource
+import subprocess
 import sys
 
 from headrace.broker.telemetry.runtime_tuning import (
@@ -29,3 +31,25 @@ def test_the_soft_limit_of_open_files_is_raised_to_the_hard_one() -> None:
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_the_garbage_collector_hardly_looks_at_what_a_start_makes() -> None:
+    script = """
+import gc, json
+from headrace.broker.telemetry import runtime_tuning
+runtime_tuning.tune()
+gc.collect()
+looks = []
+gc.callbacks.append(lambda phase, info: looks.append(phase) if phase == "start" else None)
+kept = [[] for _ in range(100_000)]
+before = len(looks)
+runtime_tuning.started()
+frozen = gc.get_freeze_count()
+more = [[] for _ in range(10_000)]
+print(json.dumps([before, frozen, len(looks)]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    before, frozen, after = json.loads(done.stdout)
+    assert before == 0
+    assert frozen > 100_000
+    assert after >= 4
