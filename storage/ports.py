@@ -34,8 +34,7 @@ class ObjectType(IntEnum):
     STREAM = 2  # one stream
 
 
-@dataclass(frozen=True, slots=True)
-class StreamMetadata:
+class StreamMetadata(NamedTuple):
     """A stream in the controller's metadata: `[start_offset, end_offset)` is committed."""
 
     stream_id: int
@@ -44,8 +43,7 @@ class StreamMetadata:
     end_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class StreamRange:
+class StreamRange(NamedTuple):
     """Offsets `[start_offset, end_offset)` of a stream, held by one object."""
 
     stream_id: int

@@ -61,9 +61,8 @@ class RecoveryPlan:
 
     def __init__(self, opening: Sequence[StreamMetadata], *, max_segment_bytes: int) -> None:
         self._max_segment_bytes = max_segment_bytes
-        self._progress = {
-            stream.stream_id: _Progress(stream.epoch, stream.end_offset) for stream in opening
-        }
+        self._opening = {stream.stream_id: stream for stream in opening}
+        self._progress: dict[int, _Progress] = {}  # of those that have records here
         self._segment = RecoveryUpload()
         self._buffer: object = None  # that the last record taken lies in
         self._recovered: set[int] = set()
@@ -78,7 +77,7 @@ class RecoveryPlan:
 
     @property
     def epochs(self) -> dict[int, int]:
-        """Epochs under which to commit."""
+        """Epochs under which to commit what was taken."""
         return {stream_id: progress.epoch for stream_id, progress in self._progress.items()}
 
     @property
@@ -109,7 +108,11 @@ class RecoveryPlan:
     def _judge(self, batch: StreamRecordBatch) -> RecordAction:
         progress = self._progress.get(batch.stream_id)
         if progress is None:
-            return RecordAction.NOT_OWNED
+            stream = self._opening.get(batch.stream_id)
+            if stream is None:
+                return RecordAction.NOT_OWNED
+            progress = _Progress(stream.epoch, stream.end_offset)
+            self._progress[batch.stream_id] = progress
         if batch.epoch > progress.epoch:
             raise _contradiction(batch, f"the control plane only knows epoch {progress.epoch}")
         if batch.epoch < progress.last_epoch:

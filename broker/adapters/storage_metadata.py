@@ -154,10 +154,11 @@ class StorageMetadata:
 
         The local image includes this process's registration, so an older process cannot change them any more.
         """
+        node_id = self._client.node_id
         return [
             StreamMetadata(stream.stream_id, stream.epoch, stream.start_offset, stream.end_offset)
-            for _, stream in sorted(self._client.image.streams.items())
-            if stream.opened and stream.node_id == self._client.node_id
+            for stream in self._client.image.streams.values()
+            if stream.node_id == node_id and stream.opened
         ]
 
     async def prepare_objects(self, count: int, ttl_ms: int) -> int:

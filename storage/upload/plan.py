@@ -9,13 +9,13 @@ Source: S3Stream's upload of LogCache blocks.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from headrace.storage.ports import NO_WAL_OFFSET, StreamRange
 from headrace.storage.record_batch import StreamRecordBatch
 
 
-@dataclass(frozen=True, slots=True)
-class StreamSlice:
+class StreamSlice(NamedTuple):
     """Consecutive records of one stream."""
 
     range: StreamRange

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -271,7 +270,7 @@ def test_ranges_that_contradict_each_other_hold_up_nothing_else(caplog):
         setup.compactor = setup.compactor_on(store)
         await setup.upload_small(6)
         wrong = setup.objects.committed[3].ranges[-1]
-        setup.objects.committed[3].ranges[-1] = replace(wrong, end_offset=wrong.end_offset - 1)
+        setup.objects.committed[3].ranges[-1] = wrong._replace(end_offset=wrong.end_offset - 1)
         for object_id in (4, 5):
             del setup.objects.committed[object_id].ranges[-1]
         await setup.compactor.compact()
