@@ -3,6 +3,7 @@
 from tests.seeded.bug import SeededBug
 
 _OFFSETS = "tests/unit/broker/coordinator/test_many_offsets.py"
+_TUNING = "tests/unit/broker/telemetry/test_runtime_tuning.py"
 
 BUGS = (
     SeededBug(
@@ -126,5 +127,35 @@ BUGS = (
         "pass",
         "tests/unit/metadata/test_freeing.py"
         "::test_partitions_and_streams_that_are_gone_are_collected_in_steps",
+    ),
+    SeededBug(
+        "turns-43",
+        "a refusal of the controller keeps the image that was decided on until the collector finds it",
+        "metadata/commits.py",
+        "_Group.decide",
+        "error.with_traceback(None)",
+        "error",
+        "tests/unit/metadata/test_commits.py::test_a_refusal_leaves_no_cycle_of_references",
+    ),
+    SeededBug(
+        "turns-44",
+        "the collector looks at all objects again and again",
+        "broker/telemetry/runtime_tuning.py",
+        "freeze_what_is_left",
+        "gc.freeze()",
+        "pass",
+        f"{_TUNING}::test_the_collector_looks_at_no_object_for_ever",
+    ),
+    SeededBug(
+        "turns-45",
+        "what became garbage late is never collected",
+        "broker/telemetry/runtime_tuning.py",
+        "collect_when_idle",
+        """
+            gc.unfreeze()
+            looks = 0
+        """,
+        "looks = 0",
+        f"{_TUNING}::test_an_idle_node_collects_what_is_new_and_once_an_hour_everything",
     ),
 )

@@ -1,26 +1,105 @@
 """Process-wide settings without which the loop stalls."""
 
+import asyncio
+import gc
 import json
 import resource
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 
+import pytest
+
+from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.runtime_tuning import (
+    IDLE_CHECK_INTERVAL_S,
+    MAX_LOOKS,
     SWITCH_INTERVAL_S,
+    collect_when_idle,
+    freeze_what_is_left,
     raise_descriptor_limit,
+    started,
     tune,
 )
+from tests.simulation.virtual_time import run
 
 
-def test_threads_beside_the_loop_get_their_turn_after_a_tenth_of_a_millisecond() -> None:
-    before = sys.getswitchinterval()
+@pytest.fixture
+def tuned() -> Iterator[None]:
+    """The settings, until the end of a test."""
+    before = sys.getswitchinterval(), gc.get_threshold()
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         tune()
-        assert abs(sys.getswitchinterval() - SWITCH_INTERVAL_S) < 1e-9
+        started()
+        yield
     finally:
-        sys.setswitchinterval(before)
+        gc.callbacks.remove(freeze_what_is_left)
+        gc.unfreeze()
+        sys.setswitchinterval(before[0])
+        gc.set_threshold(*before[1])
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.usefixtures("tuned")
+def test_threads_beside_the_loop_get_their_turn_after_a_tenth_of_a_millisecond() -> None:
+    assert abs(sys.getswitchinterval() - SWITCH_INTERVAL_S) < 1e-9
+
+
+@pytest.mark.usefixtures("tuned")
+def test_the_collector_looks_at_no_object_for_ever() -> None:
+    """Else it would look at all objects again and again, which takes tenths of a second."""
+    for _ in range(2):
+        gc.collect()  # as after a look at everything
+    before = gc.get_freeze_count()
+    made = [[number] for number in range(200_000)]
+    frozen, looked_at = gc.get_freeze_count() - before, len(gc.get_objects())
+    del made
+    assert frozen > 180_000
+    assert looked_at < 20_000
+
+
+def test_an_idle_node_collects_what_is_new_and_once_an_hour_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert calls_within(MAX_LOOKS - 1, lambda: 7, monkeypatch) == ["collect"] * 118
+    calls = calls_within(2 * MAX_LOOKS, lambda: 7, monkeypatch)
+    # Twice: the collector compares how much is new with what it found last.
+    hour = ["collect"] * 119 + ["unfreeze", "collect", "collect"]
+    assert ["collect", *calls] == 2 * hour
+
+
+def test_a_node_that_is_never_idle_collects_everything_once_an_hour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    requests = iter(range(10 * MAX_LOOKS))
+    calls = calls_within(2 * MAX_LOOKS, lambda: next(requests), monkeypatch)
+    assert calls == 2 * ["unfreeze", "collect", "collect"]
+
+
+def calls_within(
+    looks: int, requests_total: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
+    """What is asked of the collector while a node looks so often."""
+    calls: list[str] = []
+
+    class Collector:
+        def collect(self) -> None:
+            calls.append("collect")
+
+        def unfreeze(self) -> None:
+            calls.append("unfreeze")
+
+    monkeypatch.setattr(runtime_tuning, "gc", Collector())
+    monkeypatch.setattr(runtime_tuning, "give_back_memory", lambda: None)
+
+    async def main() -> None:
+        task = asyncio.create_task(collect_when_idle(requests_total))
+        await asyncio.sleep((looks + 0.5) * IDLE_CHECK_INTERVAL_S)
+        task.cancel()
+
+    run(main())
+    return calls
 
 
 def test_the_soft_limit_of_open_files_is_raised_to_the_hard_one() -> None:
