@@ -167,7 +167,7 @@ class LogFollower:
         return await self._change(image, still_used=image)
 
     async def _take_over(self, image: MetadataImage) -> None:
-        """Change to an image of the controller, which frees what it lacks."""
+        """Change to an image of the controller, which frees what that one lacks."""
         await self._change(image, still_used=self._image)
 
     async def _change(self, image: MetadataImage, *, still_used: MetadataImage) -> None:

@@ -16,12 +16,10 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-# Each generation is collected when so many objects, or passes of the younger one, have come: the oldest
-# one at some 15,000 objects, which takes about 4 ms. What is left then is frozen, and looked at no
-# more: it is freed when its last reference goes, as nearly all objects are. Cycles of references that
-# only become garbage later are found when the node is idle, see `collect_when_idle`.
-GC_THRESHOLDS = (2_000, 0, 2)
-OLDEST_GENERATION = 2
+# Young objects are collected often and in small numbers: twice each, at most some 20,000 at a time, which takes
+# about 4 ms. What is left then is frozen, and looked at no more: it is freed when its last reference goes, as
+# nearly all objects are. Cycles of references that only become garbage later wait for `collect_when_idle`.
+GC_THRESHOLDS = (2_000, 5, 1_000_000)
 # Nearly all that a start makes stays: 300,000 objects with 10,000 partitions, 100,000 of them before the first is open.
 # To look at 200,000 takes some 15 ms.
 GC_THRESHOLDS_OF_A_START = (200_000, 5, 1_000_000)
@@ -41,7 +39,6 @@ def tune() -> None:
     raise_descriptor_limit()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.set_threshold(*GC_THRESHOLDS_OF_A_START)
-    gc.callbacks.append(freeze_what_is_left)
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
@@ -56,11 +53,12 @@ def started() -> None:
     gc.collect(0)  # the others were looked at, and all of them take long
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
+    gc.callbacks.append(freeze_what_is_left)
 
 
 def freeze_what_is_left(phase: str, info: dict[str, int]) -> None:
-    """Have objects that have been looked at in all generations not looked at again; called by the collector."""
-    if phase == "stop" and info["generation"] == OLDEST_GENERATION:
+    """Have objects that are no longer young looked at no more; called by the collector."""
+    if phase == "stop" and info["generation"] > 0:
         gc.freeze()
 
 
@@ -78,7 +76,7 @@ def give_back_memory() -> None:
 
 
 async def collect_when_idle(requests_total: Callable[[], int]) -> None:
-    """Collect what is not frozen when no request has arrived since the last check; after an hour, everything.
+    """Collect what is young when no request has arrived since the last check; after an hour, everything.
 
     What the heap has free is given back to the system then: buffers of many clients may have filled it.
 
@@ -96,6 +94,4 @@ async def collect_when_idle(requests_total: Callable[[], int]) -> None:
         elif not idle:
             continue
         gc.collect()
-        if not looks:
-            gc.collect()  # the collector compares with what it found last, which was everything
         give_back_memory()

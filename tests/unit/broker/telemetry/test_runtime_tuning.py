@@ -49,14 +49,13 @@ def test_threads_beside_the_loop_get_their_turn_after_a_tenth_of_a_millisecond()
 @pytest.mark.usefixtures("tuned")
 def test_the_collector_looks_at_no_object_for_ever() -> None:
     """Else it would look at all objects again and again, which takes tenths of a second."""
-    for _ in range(2):
-        gc.collect()  # as after a look at everything
+    gc.collect()
     before = gc.get_freeze_count()
     made = [[number] for number in range(200_000)]
     frozen, looked_at = gc.get_freeze_count() - before, len(gc.get_objects())
     del made
     assert frozen > 180_000
-    assert looked_at < 20_000
+    assert looked_at < 30_000
 
 
 def test_an_idle_node_collects_what_is_new_and_once_an_hour_everything(
@@ -64,9 +63,7 @@ def test_an_idle_node_collects_what_is_new_and_once_an_hour_everything(
 ) -> None:
     assert calls_within(MAX_LOOKS - 1, lambda: 7, monkeypatch) == ["collect"] * 118
     calls = calls_within(2 * MAX_LOOKS, lambda: 7, monkeypatch)
-    # Twice: the collector compares how much is new with what it found last.
-    hour = ["collect"] * 119 + ["unfreeze", "collect", "collect"]
-    assert ["collect", *calls] == 2 * hour
+    assert ["collect", *calls] == 2 * (["collect"] * 119 + ["unfreeze", "collect"])
 
 
 def test_a_node_that_is_never_idle_collects_everything_once_an_hour(
@@ -74,7 +71,7 @@ def test_a_node_that_is_never_idle_collects_everything_once_an_hour(
 ) -> None:
     requests = iter(range(10 * MAX_LOOKS))
     calls = calls_within(2 * MAX_LOOKS, lambda: next(requests), monkeypatch)
-    assert calls == 2 * ["unfreeze", "collect", "collect"]
+    assert calls == 2 * ["unfreeze", "collect"]
 
 
 def calls_within(
