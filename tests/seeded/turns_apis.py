@@ -113,8 +113,8 @@ BUGS = (
         "a snapshot replaces the image of a broker, which is freed in one turn",
         "metadata/follower.py",
         "LogFollower._load_snapshot",
-        "still_used=MetadataImage()",
-        "still_used=image",
+        "self._change(image, still_used=MetadataImage())",
+        "self._change(image, still_used=image)",
         "tests/unit/metadata/test_freeing.py"
         "::test_a_follower_keeps_what_is_gone_for_the_last_reader_of_an_image",
     ),
