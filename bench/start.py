@@ -97,7 +97,7 @@ def started(
 
     first: tuple[float, float] | None = None
     while time.monotonic() - began_s < DEADLINE_S:
-        time.sleep(0.05)
+        time.sleep(0.02)
         if first is None and (partitions == 0 or serves(node.port)):
             first = used()
         if first is not None and says_ready(node, log_bytes):

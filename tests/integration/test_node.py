@@ -23,6 +23,7 @@ from headrace.config.node import (
     TelemetryConfig,
     WalConfig,
 )
+from headrace.metadata import follower
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.headers import RequestHeader
@@ -182,6 +183,22 @@ def test_everything_is_there_after_a_clean_restart(tmp_path: Path) -> None:
         async with serving(config(tmp_path)) as (client, _):
             assert await client.values() == [b"%d" % number for number in range(5)]
             assert await client.produce(b"5") == (0, 5)
+
+    asyncio.run(run())
+
+
+def test_a_node_with_both_roles_replays_its_metadata_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        async with serving(config(tmp_path)) as (client, _):
+            assert await client.produce(b"one") == (0, 0)
+        monkeypatch.setattr(
+            follower, "replay_steps", None
+        )  # the broker's; the controller has its own
+        async with serving(config(tmp_path)) as (client, _):
+            assert await client.values() == [b"one"]
+            assert await client.produce(b"two") == (0, 1)
 
     asyncio.run(run())
 
