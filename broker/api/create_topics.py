@@ -31,6 +31,9 @@ MAX_CONFIGS = 1_000  # of one topic; there are fewer keys
 
 _Result = CreateTopicsResponse.CreatableTopicResult
 _Config = _Result.CreatableTopicConfigs
+_Described = dict[
+    frozenset[tuple[str, str]], list[Any]
+]  # the configs of topics, by their overrides
 
 
 class CreateTopicsHandler:
@@ -57,8 +60,9 @@ class CreateTopicsHandler:
             self._error(name, code, message)
             async for name, (code, message) in context.turns.each(refused.items())
         ]
+        described: _Described = {}
         async for new_topic, result in context.turns.each(zip(wanted, results, strict=True), 1):
-            answers.append(self._answer(new_topic, result))
+            answers.append(self._answer(new_topic, result, described))
         return CreateTopicsResponse(throttle_time_ms=0, topics=answers)
 
     async def _refusals(
@@ -107,13 +111,14 @@ class CreateTopicsHandler:
             replication_factor=topic.replication_factor,
         )
 
-    def _answer(self, new_topic: NewTopic, result: TopicResult) -> Any:
+    def _answer(self, new_topic: NewTopic, result: TopicResult, described: _Described) -> Any:
         if result.error != ErrorCode.NONE:
             return self._error(result.name, result.error, result.message)
-        entries = describe_topic(
-            {name: value for name, value in new_topic.configs.items() if value is not None},
-            BrokerLayers(static=self._config.static),
-        )
+        # Most topics have the same configs, and an answer may have 10,000 topics.
+        overrides = {name: it for name, it in new_topic.configs.items() if it is not None}
+        known_as = frozenset(overrides.items())
+        if known_as not in described:
+            described[known_as] = self._configs(overrides)
         partitions = new_topic.partitions
         if result.topic is not None:
             partitions = len(result.topic.partitions)
@@ -127,17 +132,20 @@ class CreateTopicsHandler:
             topic_config_error_code=0,
             num_partitions=partitions,
             replication_factor=REPLICATION_FACTOR,
-            configs=[
-                _Config(
-                    name=entry.name,
-                    value=entry.value,
-                    read_only=entry.read_only,
-                    config_source=int(entry.source),
-                    is_sensitive=entry.sensitive,
-                )
-                for entry in entries
-            ],
+            configs=described[known_as],
         )
+
+    def _configs(self, overrides: dict[str, str]) -> list[Any]:
+        return [
+            _Config(
+                name=entry.name,
+                value=entry.value,
+                read_only=entry.read_only,
+                config_source=int(entry.source),
+                is_sensitive=entry.sensitive,
+            )
+            for entry in describe_topic(overrides, BrokerLayers(static=self._config.static))
+        ]
 
     def _error(self, name: str, code: ErrorCode, message: str | None) -> Any:
         return _Result(

@@ -158,4 +158,14 @@ BUGS = (
         "looks = 0",
         f"{_TUNING}::test_an_idle_node_collects_what_is_new_and_once_an_hour_everything",
     ),
+    SeededBug(
+        "turns-46",
+        "the configs of 10,000 new topics are described and held 10,000 times",
+        "broker/api/create_topics.py",
+        "CreateTopicsHandler._answer",
+        "known_as not in described",
+        "True",
+        "tests/unit/broker/api/test_create_topics.py"
+        "::test_topics_with_the_same_configs_are_described_once",
+    ),
 )

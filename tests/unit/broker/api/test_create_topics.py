@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from headrace.broker.api import create_topics
 from headrace.broker.api.create_topics import CreateTopicsHandler
 from headrace.broker.cluster.topic_creation import TopicCreation
 from headrace.config.definition import ConfigSource
+from headrace.config.describe import describe_topic
 from headrace.config.node import LogConfig, NodeConfig
 from headrace.metadata.client import NewTopic
 from headrace.protocol.errors import ErrorCode
@@ -97,6 +99,25 @@ def test_effective_configs_are_told_with_where_they_come_from() -> None:
     assert configs["cleanup.policy"] == ("compact", ConfigSource.DYNAMIC_TOPIC)
     assert configs["retention.ms"] == ("1000", ConfigSource.STATIC_BROKER)
     assert configs["compression.type"] == ("producer", ConfigSource.DEFAULT)
+
+
+def test_topics_with_the_same_configs_are_described_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    described = []
+
+    def describe(overrides: Any, layers: Any) -> Any:
+        described.append(overrides)
+        return describe_topic(overrides, layers)
+
+    monkeypatch.setattr(create_topics, "describe_topic", describe)
+    overrides = {"retention.ms": "77", "segment.ms": "88"}
+    topics = [new_topic(f"plain{number}") for number in range(3)]
+    topics += [new_topic(f"other{number}", configs=overrides) for number in range(3)]
+    told = Broker().create(7, *topics, validate_only=True)
+    assert described == [{}, overrides]
+    retention = [
+        config.value for topic in told for config in topic.configs if config.name == "retention.ms"
+    ]
+    assert retention == ["1000"] * 3 + ["77"] * 3
 
 
 @pytest.mark.parametrize("version", VERSIONS)
