@@ -13,6 +13,7 @@ import pytest
 
 from bench.bounds import CASES, ELEMENTS, WIDE, Case, Client, exchange, fetch, prepare
 from bench.bounds_apis import MORE_CASES
+from bench.bounds_batches import BATCH_CASES
 from bench.bounds_large import large_cases
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
@@ -50,7 +51,9 @@ def test_what_grows_with_the_cluster_does_not_hold_the_loop(broker: HeadraceProc
 
 
 @pytest.mark.parametrize(
-    "case", [*CASES, *MORE_CASES], ids=[case.name for case in (*CASES, *MORE_CASES)]
+    "case",
+    [*CASES, *MORE_CASES, *BATCH_CASES],
+    ids=[case.name for case in (*CASES, *MORE_CASES, *BATCH_CASES)],
 )
 def test_no_request_holds_the_loop_or_takes_much_memory(
     broker: HeadraceProcess, case: Case
