@@ -72,6 +72,7 @@ class FetchHandler:
     ) -> None:
         self._turns = turns
         self._reader = reader
+        self._wakeups = reader.wakeups
         self._cluster = cluster
         self._sessions = sessions
         self._config = config
@@ -83,6 +84,8 @@ class FetchHandler:
         """Answer now when memory holds enough, else return the coroutine that waits and reads."""
         begin_s = self._metrics.clock_s()
         steps = self._steps(context, body, reply, begin_s)
+        if self._wakeups.is_behind:
+            return self._go_on(steps, reply)
         try:
             next(steps)
         except StopIteration as end:
@@ -93,7 +96,8 @@ class FetchHandler:
     async def _go_on(
         self, steps: Generator[None, None, Coroutine[Any, Any, None] | None], reply: Reply
     ) -> None:
-        """Go on with a request that names many partitions."""
+        """Go on with a request that names many partitions, or has to know first what has moved."""
+        await self._wakeups.caught_up()
         await self._turns.pause()
         try:
             rest = await self._turns.run(steps)

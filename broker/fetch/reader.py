@@ -66,6 +66,7 @@ class FetchReader:
         self, partitions: PartitionRegistry, metrics: RequestMetrics, turns: TurnShare
     ) -> None:
         self._partitions = partitions
+        self.wakeups = partitions.wakeups  # of the sessions
         self._turns = turns
         self._cold_reads = ColdReads(ReadFailures(metrics).note)
 

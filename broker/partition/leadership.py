@@ -265,6 +265,7 @@ class PartitionLeadership:
             state=restored.state,
             config=config,
             checkpoint_interval_bytes=self._config.checkpoint_interval_bytes,
+            wake=self._registry.wakeups.wake,
         )
         if restored.is_damaged:
             self._note_damage(partition, restored)

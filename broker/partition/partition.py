@@ -19,6 +19,7 @@ from headrace.broker.partition.opening import damaged_range
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SequenceCheck
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.storage_errors import code_of
+from headrace.broker.partition.wakeups import Reader
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.invariants import require
 from headrace.protocol.errors import ErrorCode
@@ -78,6 +79,7 @@ class Partition:
         state: PartitionState,
         config: EffectiveTopicConfig,
         checkpoint_interval_bytes: int,
+        wake: Callable[[set[Reader]], None],
     ) -> None:
         self.topic = topic
         self.topic_id = topic_id
@@ -90,7 +92,8 @@ class Partition:
         self.checkpoints = CheckpointLog(
             meta, data, state, engine=engine, interval_bytes=checkpoint_interval_bytes
         )
-        self._readers: set[Callable[[], None]] = set()
+        self._wake = wake
+        self._readers: set[Reader] = set()
         self._unconfirmed_repeats: list[tuple[int, Callable[[Exception | None], None]]] = []
         self._closing = False
         self.damage = KnownDamage()
@@ -267,7 +270,7 @@ class Partition:
             on_done(error)
 
     def wake_readers(self) -> None:
-        """Call the readers that listen: the high watermark or the log start offset may have moved."""
+        """Have the readers called that listen: the high watermark or the log start offset may have moved."""
         if self._unconfirmed_repeats:
             confirmed = self._data.confirm_offset
             due = [done for last, done in self._unconfirmed_repeats if last < confirmed]
@@ -277,17 +280,15 @@ class Partition:
             for on_done in due:
                 on_done(None)
         if self._readers:
-            readers = list(self._readers)
-            self._readers.clear()
-            for reader in readers:
-                reader()
+            readers, self._readers = self._readers, set()
+            self._wake(readers)
 
-    def add_reader(self, reader: Callable[[], None]) -> None:
+    def add_reader(self, reader: Reader) -> None:
         """Call `reader` once when the high watermark or the log start offset moves, or the partition closes."""
         self._readers.add(reader)
 
-    def remove_reader(self, reader: Callable[[], None]) -> None:
-        """Undo `add_reader`; no effect if the reader was called already."""
+    def remove_reader(self, reader: Reader) -> None:
+        """Undo `add_reader`; no effect once the partition has moved: the reader was called, or is about to be."""
         self._readers.discard(reader)
 
     def read_cached(self, offset: int, max_bytes: int) -> list[StreamRecordBatch] | None:

@@ -12,6 +12,7 @@ from uuid import UUID
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.wakeups import Wakeups
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.image import PartitionImage, TopicImage
 from headrace.metadata.loop_slices import LoopSlices
@@ -52,6 +53,7 @@ class PartitionRegistry:
         self.is_lease_valid = (
             client.is_lease_valid
         )  # whether this broker still leads the open partitions
+        self.wakeups = Wakeups()  # of those who listen to the partitions
         self._by_name: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[UUID, dict[int, Partition]] = {}
         self._count = 0

@@ -133,4 +133,25 @@ BUGS = (
         """,
         "tests/unit/protocol/fetch/test_request.py::test_a_long_request_is_decoded_in_steps",
     ),
+    SeededBug(
+        "fetch-20",
+        "all who listen to what one confirmation has moved are called in one turn",
+        "broker/partition/wakeups.py",
+        "Wakeups._call",
+        "due and self._room",
+        "due",
+        f"{_MANY}::test_sessions_hear_of_what_one_confirmation_has_moved_in_many_turns",
+    ),
+    SeededBug(
+        "fetch-21",
+        "a Fetch does not see what was acknowledged as long as its session has not heard of it",
+        "broker/api/fetch.py",
+        "FetchHandler.start",
+        """
+        if self._wakeups.is_behind:
+            return self._go_on(steps, reply)
+        """,
+        "",
+        f"{_MANY}::test_what_was_acknowledged_is_answered_before_all_sessions_have_heard_of_it",
+    ),
 )

@@ -8,6 +8,7 @@ from uuid import UUID
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.state import PartitionState
+from headrace.broker.partition.wakeups import Reader, Wakeups
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.client import ConfigOperation, DeletionResult, NewTopic, TopicResult
 from headrace.metadata.follower import Preparation
@@ -34,7 +35,7 @@ from headrace.protocol.messages import (
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.record_batch import StreamRecordBatch
-from tests.unit.broker.partition.fakes import FakeEngine, FakeStream
+from tests.unit.broker.partition.fakes import FakeEngine, FakeStream, call_at_once
 
 NOW_MS = 1_700_000_000_000
 NODE_ID = 1
@@ -232,6 +233,7 @@ class ServedPartition:
         *,
         leader_epoch: int = 0,
         overrides: dict[str, str] | None = None,
+        wake: Callable[[set[Reader]], None] = call_at_once,
     ) -> None:
         self.data = BoundedStream(1, leader_epoch)
         self.meta = FakeStream(2, leader_epoch)
@@ -246,6 +248,7 @@ class ServedPartition:
             state=PartitionState(producer_id_expiration_ms=86_400_000),
             config=EffectiveTopicConfig.resolve(overrides or {}),
             checkpoint_interval_bytes=1 << 30,
+            wake=wake,
         )
 
     def append(self, *records: Record, compression: Compression = Compression.NONE) -> int:
@@ -274,6 +277,7 @@ class FakeRegistry:
     def __init__(self, client: FakeClient | None = None) -> None:
         self.client = client or FakeClient()
         self.is_lease_valid = self.client.is_lease_valid
+        self.wakeups = Wakeups()
         self.served: dict[tuple[str, int], ServedPartition] = {}
         self.waited_for: list[tuple[set[str], int]] = []
 

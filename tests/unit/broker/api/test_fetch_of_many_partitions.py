@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from headrace.broker.fetch.reader import SLICE_PARTITIONS
+from headrace.broker.fetch.session import FetchSession, SessionPartition
+from headrace.broker.partition.wakeups import READERS_PER_TURN
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from tests.simulation import virtual_time
@@ -21,7 +23,8 @@ class ManyPartitions(Broker):
 
     def __init__(self, partitions: int = MANY) -> None:
         super().__init__(max_fetch_bytes=50 * PLENTY)
-        self.served = [self.registry.serve("t", 1, index) for index in range(partitions)]
+        wake = self.registry.wakeups.wake
+        self.served = [self.registry.serve("t", 1, index, wake=wake) for index in range(partitions)]
         self.looked_up = 0
         self.session = (0, 0)
         find = self.registry.find
@@ -137,6 +140,82 @@ def test_those_that_wait_for_the_same_record_are_answered_in_many_turns() -> Non
         await asyncio.gather(*waiting)
 
     virtual_time.run(run())
+
+
+def waiting_sessions(broker: ManyPartitions, number: int) -> list[FakeReply]:
+    """So many sessions of all partitions, each with a Fetch that waits for many bytes."""
+    all_of_them = [asked(index=index) for index in range(len(broker.served))]
+    replies = []
+    for _ in range(number):
+        reply, rest = broker.start(11, request([("t", all_of_them)], session=(0, 0)))
+        assert rest is None
+        broker.session = (reply.response(ApiKey.FETCH, 11).session_id, 1)
+        reply, waiting = broker.fetch(wait_ms=60_000, min_bytes=PLENTY)
+        assert waiting is not None
+        replies.append(reply)
+    return replies
+
+
+def test_sessions_hear_of_what_one_confirmation_has_moved_in_many_turns() -> None:
+    """Twenty that wait on 10,000 partitions take the loop for 0.1 s otherwise, whenever all of them move."""
+
+    async def run() -> None:
+        broker = ManyPartitions(SLICE_PARTITIONS)
+        sessions = 4 * READERS_PER_TURN // SLICE_PARTITIONS
+        broker.handler._sessions._max_slots = sessions
+        waiting_sessions(broker, sessions)
+        await turns(20 * sessions)
+        assert broker.listening() == sessions * SLICE_PARTITIONS
+        told = 0
+        hear = FetchSession.partition_moved
+
+        def heard(session: FetchSession, partition: SessionPartition) -> None:
+            nonlocal told
+            told += 1
+            hear(session, partition)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(FetchSession, "partition_moved", heard)
+            for served in broker.served:
+                served.fill(1)
+            longest = told
+            while told < sessions * SLICE_PARTITIONS:
+                before = told
+                await asyncio.sleep(0)
+                longest = max(longest, told - before)
+        assert longest <= READERS_PER_TURN
+        await cancel_all()
+
+    virtual_time.run(run())
+
+
+def test_what_was_acknowledged_is_answered_before_all_sessions_have_heard_of_it() -> None:
+    """A client that has its acknowledgement tells another one, whose Fetch does not wait."""
+
+    async def run() -> None:
+        broker = ManyPartitions(SLICE_PARTITIONS)
+        sessions = 2 * READERS_PER_TURN // SLICE_PARTITIONS
+        broker.handler._sessions._max_slots = sessions + 1
+        waiting_sessions(broker, sessions)
+        await broker.begin()
+        await turns(20 * sessions)
+        for served in broker.served:
+            served.fill(1)
+        reply, rest = broker.fetch(wait_ms=0)
+        if rest is not None:
+            await rest
+        assert told(reply) == list(range(SLICE_PARTITIONS))
+        await cancel_all()
+
+    virtual_time.run(run())
+
+
+async def cancel_all() -> None:
+    """End every Fetch that waits."""
+    waiting = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
 
 
 def test_what_moves_in_one_turn_is_counted_once() -> None:
@@ -342,7 +421,7 @@ def test_a_partition_that_leaves_and_one_that_comes_are_told(is_waiting: bool) -
         else:
             await waiting
         assert told(reply) == [4]
-        broker.served[4] = broker.registry.serve("t", 1, 4)
+        broker.served[4] = broker.registry.serve("t", 1, 4, wake=broker.registry.wakeups.wake)
         assert told(broker.fetch()[0]) == [4]
         assert told(broker.fetch()[0]) == []
         assert (len(gone.partition._readers), broker.listening()) == (0, 10)

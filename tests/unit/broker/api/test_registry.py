@@ -32,7 +32,7 @@ SERVED = {
 
 def advertised() -> dict[int, tuple[int, int]]:
     """What a client is told by a broker whose parts do not matter."""
-    part: Any = SimpleNamespace()
+    part: Any = SimpleNamespace(wakeups=None)
     services = Services(
         config=NodeConfig(),
         client=part,

@@ -1,6 +1,6 @@
 """Streams and an engine in memory, whose confirmations the test decides about."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.state import PartitionState
@@ -144,4 +144,11 @@ class OpenPartition:
             state=state or PartitionState(producer_id_expiration_ms=86_400_000),
             config=EffectiveTopicConfig.resolve(overrides or {}),
             checkpoint_interval_bytes=checkpoint_interval_bytes,
+            wake=call_at_once,
         )
+
+
+def call_at_once(readers: Iterable[Callable[[], None]]) -> None:
+    """Takes the place of `Wakeups.wake`, where there is no loop."""
+    for reader in readers:
+        reader()
