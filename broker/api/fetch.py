@@ -19,7 +19,6 @@ import asyncio
 from collections.abc import Coroutine, Generator, Sequence
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 from headrace.broker.api.current_leaders import name_leaders
 from headrace.broker.cluster.cluster_view import ClusterView
@@ -39,6 +38,7 @@ from headrace.broker.network.session import Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
+from headrace.loop_steps import freed
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError, ProtocolError
 from headrace.protocol.fetch.request import FetchRequest, decode_fetch_steps
@@ -171,7 +171,7 @@ class FetchHandler:
         await self._turns.run(self._sessions.leave_closed())
 
     def _answer(self, fetch: "_Fetch", result: ReadResult) -> Generator[None, None, list[Buffer]]:
-        """Make the answer in slices: others must not wait for one of very many partitions."""
+        """Make the answer, and free what it is made of, in slices: others must not wait for one of many partitions."""
         error, session_id = fetch.session.begin_answer(int(self._metrics.clock_s() * 1000))
         header = fetch.context.header
         version, correlation_id = header.api_version, header.correlation_id
@@ -180,11 +180,20 @@ class FetchHandler:
         reads = result.reads
         if not result.has_lease:
             reads = yield from withheld(fetch.session.session.all())
+        aborted = () if fetch.request.isolation_level == READ_COMMITTED else None
         topics: list[FetchTopicResponse] = []
+        partitions: list[FetchPartitionResponse] = []
+        name, topic_id = None, None
         for start in range(0, len(reads), SLICE_PARTITIONS):
             if start:
                 yield
-            fetch.add(topics, reads[start : start + SLICE_PARTITIONS])
+            for read in fetch.session.news(reads[start : start + SLICE_PARTITIONS]):
+                target = read.target
+                if target.topic != name or target.topic_id != topic_id:
+                    name, topic_id = target.topic, target.topic_id
+                    partitions = []  # of one topic, as long as they follow each other
+                    topics.append(FetchTopicResponse(name, topic_id, partitions))
+                partitions.append(_partition(read, aborted))
         endpoints: Sequence[NodeEndpoint] = ()
         if result.has_error and version >= NODE_ENDPOINTS_SINCE:
             topics, endpoints = yield from name_leaders(self._cluster, fetch.context, topics)
@@ -192,11 +201,13 @@ class FetchHandler:
             return encode_fetch_response(
                 version, correlation_id, 0, 0, session_id, topics, endpoints
             )
-        return (
-            yield from encode_fetch_in_slices(
-                version, correlation_id, session_id, topics, endpoints
-            )
+        answer = yield from encode_fetch_in_slices(
+            version, correlation_id, session_id, topics, endpoints
         )
+        yield from freed(reads, SLICE_PARTITIONS)
+        for topic in topics:
+            yield from freed(topic.partitions, SLICE_PARTITIONS)
+        return answer
 
 
 class _Wait:
@@ -256,23 +267,6 @@ class _Fetch:
         self.max_bytes = max_bytes
         self.enough_bytes = min(request.min_bytes, max_bytes)
         self.by_id = session.session.by_id
-
-    def add(self, topics: list[FetchTopicResponse], reads: Sequence[PartitionRead]) -> None:
-        """Add the news of reads to an answer; partitions of one topic that follow each other are together."""
-        aborted = () if self.request.isolation_level == READ_COMMITTED else None
-        current: tuple[str, UUID | None] | None = None
-        partitions: list[FetchPartitionResponse] = []
-        if topics:
-            last = topics.pop()
-            current, partitions = (last.name, last.topic_id), [*last.partitions]
-            topics.append(last._replace(partitions=partitions))
-        for read in self.session.news(reads):
-            key = (read.target.topic, read.target.topic_id)
-            if key != current:
-                current = key
-                partitions = []
-                topics.append(FetchTopicResponse(key[0], key[1], partitions))
-            partitions.append(_partition(read, aborted))
 
     def is_enough(self, result: ReadResult) -> bool:
         """Whether the answer need not wait any longer."""

@@ -202,18 +202,17 @@ class FetchSession:
 
     def update(self, request: FetchRequest) -> Generator[None, None, None]:
         """Add, change and forget partitions, `STEP_PARTITIONS` at a time, as long as the session is not closed."""
-        for changes, _ in enumerate(self._changes(request), start=1):
-            if changes % STEP_PARTITIONS == 0:
-                yield
-                if self.is_closed:
-                    return
-
-    def _changes(self, request: FetchRequest) -> Generator[None, None, None]:
-        """Add, change or forget one partition after the other."""
         partitions, changed, by_id = self.partitions, self.changed, self.by_id
+        room = STEP_PARTITIONS
         for topic in request.topics:
             name = _number(topic.topic_id) if by_id else topic.name
             for asked in topic.partitions:
+                if not room:
+                    room = STEP_PARTITIONS
+                    yield
+                    if self.is_closed:
+                        return
+                room -= 1
                 key = (name, asked.partition_index)
                 known = partitions.get(key)
                 if known is None:
@@ -225,12 +224,16 @@ class FetchSession:
                 else:
                     known.ask(asked)
                 changed.add(known)
-                yield
         for forgotten in request.forgotten:
             name = _number(forgotten.topic_id) if by_id else forgotten.name
             for index in forgotten.partitions:
+                if not room:
+                    room = STEP_PARTITIONS
+                    yield
+                    if self.is_closed:
+                        return
+                room -= 1
                 self._forget((name, index))
-                yield
 
     def _forget(self, key: SessionPartitionKey) -> None:
         gone = self.partitions.pop(key, None)
@@ -248,7 +251,11 @@ class FetchSession:
             return self.all()
         if len(changed) > STEP_PARTITIONS:  # to sort them takes longer
             return [partition for partition in self.partitions.values() if partition in changed]
-        return sorted(changed, key=_TURN)
+        found = sorted(changed, key=_TURN)
+        self.changed = set(
+            found
+        )  # one that had thousands is slow to go through, however few are left
+        return found
 
     def all(self) -> list[SessionPartition]:
         """Return every partition, in the order in which they are read."""

@@ -1,7 +1,9 @@
 """Fetch responses (API key 1), versions 4 to 18, encoded by hand.
 
 A response is a list of buffers, so that stored record batches go to the socket without being joined
-or copied. Versions 4 to 11; from 12 on strings, bytes and arrays are compact, and tagged fields end
+or copied; only small ones are copied, since each buffer costs the socket more than that.
+
+Versions 4 to 11; from 12 on strings, bytes and arrays are compact, and tagged fields end
 each aborted transaction, each partition, each topic and the body:
 
 | type | field |
@@ -49,6 +51,7 @@ PREFERRED_READ_REPLICA_SINCE: Final = 11  # KIP-392
 TOPIC_IDS_SINCE: Final = 13  # KIP-516
 NODE_ENDPOINTS_SINCE: Final = 16  # KIP-951
 SLICE_PARTITIONS: Final = 500  # encoded without a break
+COPIED_BYTES: Final = 2_048  # of the records of one partition, at most
 _FLEXIBLE_SINCE: Final = VERSIONS[ApiKey.FETCH].flexible_since
 
 _INT32: Final = Struct(">i")
@@ -114,7 +117,7 @@ class FetchTopicResponse(NamedTuple):
 
     name: str
     topic_id: UUID | None
-    partitions: Sequence[FetchPartitionResponse]
+    partitions: list[FetchPartitionResponse]
 
 
 def encode_fetch_response(
@@ -128,7 +131,8 @@ def encode_fetch_response(
 ) -> list[Buffer]:
     """Encode a response as the buffers of one whole frame, its size included.
 
-    The views in `records` are passed on without a copy: they must not change until they are sent.
+    The views in `records` are passed on without a copy, unless all of a partition come to `COPIED_BYTES` at most: they
+    must not change until they are sent.
     Fields that the version lacks are left out.
     """
     head = _encode_head(
@@ -163,6 +167,9 @@ def encode_fetch_in_slices(
             room -= len(some)
             if room <= 0:
                 room = SLICE_PARTITIONS
+                if pending:  # it grows no further: that would copy it
+                    buffers.append(pending)
+                    pending = bytearray()
                 yield
         if version >= _FLEXIBLE_SINCE:
             pending += NO_TAGS
@@ -186,17 +193,20 @@ def _encode_partitions(
     pending: bytearray,
     buffers: list[Buffer],
 ) -> bytearray:
-    """Add partitions to `pending`, and this to `buffers` before any records; return what is pending then."""
+    """Add partitions to `pending`, and this to `buffers` before any large records; return what is pending then."""
     flexible = version >= _FLEXIBLE_SINCE
     encode_partition = _encode_flexible_partition if flexible else _encode_classic_partition
     for partition in partitions:
         records = partition.records
         records_bytes = sum(map(len, records)) if records is not None else _NULL
         pending += encode_partition(version, partition, records_bytes)
-        if records:
+        if records_bytes > COPIED_BYTES and records:
             buffers.append(pending)
             buffers += records
             pending = bytearray()
+        elif records:
+            for batch in records:
+                pending += batch
         if flexible:
             pending += _encode_partition_tags(partition)
     return pending

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from kafka.protocol.schemas.fields.codecs import EncodeBuffer
 
+from headrace.loop_steps import freed
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.primitives import encode_uvarint
 
@@ -113,9 +114,7 @@ def free_steps(message: Any) -> Generator[None, None, None]:
     for name in type(message)._struct.fields:  # noqa: SLF001 - as `_plan_of`
         items = getattr(message, name, None)
         if isinstance(items, list) and len(items) > STEP_ELEMENTS:
-            while items:
-                del items[-FREED_AT_ONCE:]
-                yield
+            yield from freed(items, FREED_AT_ONCE)
 
 
 def element_steps(

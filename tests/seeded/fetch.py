@@ -154,4 +154,23 @@ BUGS = (
         "",
         f"{_MANY}::test_what_was_acknowledged_is_answered_before_all_sessions_have_heard_of_it",
     ),
+    SeededBug(
+        "fetch-22",
+        "the records of each partition are a buffer of their own, however small they are",
+        "protocol/fetch/response.py",
+        "_encode_partitions",
+        "records_bytes > COPIED_BYTES and records",
+        "records",
+        "tests/unit/protocol/fetch/test_response.py"
+        "::test_small_records_take_no_buffers_of_their_own",
+    ),
+    SeededBug(
+        "fetch-23",
+        "a session that once had news of thousands of partitions goes through all of them each time",
+        "broker/fetch/session.py",
+        "FetchSession.look",
+        "self.changed = set(found)",
+        "pass",
+        f"{_SESSION}::TestManyPartitions::test_how_many_once_had_news_costs_nothing_later",
+    ),
 )

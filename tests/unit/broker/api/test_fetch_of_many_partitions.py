@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.fetch.reader import SLICE_PARTITIONS
+from headrace.broker.fetch.reader import SLICE_PARTITIONS, ReadResult
 from headrace.broker.fetch.session import FetchSession, SessionPartition
 from headrace.broker.partition.wakeups import READERS_PER_TURN
 from headrace.protocol.api_keys import ApiKey
@@ -262,6 +262,33 @@ def test_a_full_fetch_lets_others_have_their_turn(
         assert told(reply) == list(range(partitions))
         assert len(reply.response(ApiKey.FETCH, 11).responses) == 1, "one topic"
         assert broker.looked_up == partitions
+
+    virtual_time.run(run())
+
+
+def test_what_a_large_answer_was_made_of_is_freed_some_at_a_time() -> None:
+    async def run() -> None:
+        broker = ManyPartitions()
+        reader = broker.handler._reader
+        read, results = reader.read, []
+
+        async def noted(*targets: Any, **options: Any) -> ReadResult:
+            results.append(await read(*targets, **options))
+            return results[-1]
+
+        reader.read = noted  # type: ignore[method-assign]
+        all_of_them = [asked(index=index) for index in range(MANY)]
+        reply, rest = broker.start(11, request([("t", all_of_them)], session=(0, 0)))
+        assert rest is not None
+        serving = asyncio.get_running_loop().create_task(rest)
+        left = MANY
+        while not serving.done():
+            await asyncio.sleep(0)
+            if results:
+                assert 0 <= left - len(results[0].reads) <= SLICE_PARTITIONS
+                left = len(results[0].reads)
+        assert left == 0
+        assert told(reply) == list(range(MANY))
 
     virtual_time.run(run())
 

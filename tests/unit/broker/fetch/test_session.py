@@ -1,6 +1,7 @@
 """Fetch sessions (KIP-227): epochs, what is answered, turns, and the bounded cache."""
 
 import random
+import sys
 from dataclasses import replace
 from uuid import UUID
 
@@ -500,6 +501,15 @@ class TestManyPartitions:
         for target, log in zip(context.session.all(), logs, strict=True):
             target.listen(log)
         return client, logs
+
+    def test_how_many_once_had_news_costs_nothing_later(self) -> None:
+        client, logs = self.client()
+        context = client.begin()
+        client.epoch += 1
+        finished(context, [Read(str(it.index), target=it) for it in context.session.all()], 0)
+        logs[7].move()
+        assert [it.index for it in context.session.look()] == [7]
+        assert sys.getsizeof(context.session.changed) == sys.getsizeof({7})
 
     def test_they_are_taken_in_and_forgotten_some_at_a_time(self) -> None:
         session = session_of({}, by_id=False)

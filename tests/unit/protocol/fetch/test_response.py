@@ -7,6 +7,7 @@ from uuid import UUID
 
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.response import (
+    COPIED_BYTES,
     AbortedTransaction,
     EpochEndOffset,
     FetchPartitionResponse,
@@ -20,7 +21,7 @@ TOPIC_ID = UUID(int=7)
 
 
 def encode(version: int, *partitions: FetchPartitionResponse, endpoints: tuple = ()) -> bytes:
-    topics = [FetchTopicResponse("t", TOPIC_ID, partitions)]
+    topics = [FetchTopicResponse("t", TOPIC_ID, [*partitions])]
     frame = b"".join(encode_fetch_response(version, 3, 0, 0, 9, topics, endpoints))
     assert int.from_bytes(frame[:4], "big") == len(frame) - 4
     return frame[4:]
@@ -47,8 +48,16 @@ def test_every_encoding() -> None:
         assert encode(version, partition) == expected_bytes
 
 
+def test_small_records_take_no_buffers_of_their_own() -> None:
+    """Each buffer costs the socket more than the copy."""
+    small = FetchPartitionResponse(2, records=[memoryview(bytes(COPIED_BYTES // 2))] * 2)
+    topics = [FetchTopicResponse("t", None, [small] * 10)]
+    for version in (4, 11, 12, 18):
+        assert len(encode_fetch_response(version, 3, 0, 0, 0, topics)) == 1
+
+
 def test_records_are_not_copied() -> None:
-    batches = [memoryview(b"first"), memoryview(b"second")]
+    batches = [memoryview(bytes(COPIED_BYTES)), memoryview(b"second")]
     partition = FetchPartitionResponse(2, records=batches)
     topics = [FetchTopicResponse("t", None, [partition, partition])]
     for version in (4, 11, 12, 18):
