@@ -2,7 +2,10 @@
 
 A producer sends single records, one at a time, to the partitions of a topic in turn. Each consumer fetches all of them in
 a fetch session and waits in the broker. The figure is the broker's processor time for each record that a consumer
-got, with the appends and everything else that it did meanwhile. Latencies are of one client on this machine.
+got, with the appends and everything else that it did meanwhile. Latencies are those of the producer, which is a process
+of its own: what the consumers do with their answers does not count.
+
+With `--rounds` the numbers of consumers are measured in turn, and the medians are printed as well.
 """
 
 import argparse
@@ -13,7 +16,10 @@ import struct
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import astuple, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,9 +46,8 @@ _BATCH: Final = struct.Struct(">qi9xHi")
 
 @dataclass
 class Load:
-    """What the clients have seen so far."""
+    """What the consumers have got so far."""
 
-    produce_s: list[float] = field(default_factory=list)
     delivered: int = 0
 
 
@@ -94,13 +99,25 @@ async def create_topic(bootstrap: str, topic: str, partitions: int) -> None:
     connection.close()
 
 
-async def produce(bootstrap: str, topic: str, partitions: int, load: Load) -> None:
-    """Send one record after the other until cancelled; note how long each took."""
+def produce(
+    bootstrap: str, topic: str, partitions: int, warm_up_s: float, seconds: float
+) -> list[float]:
+    """Send one record after the other; return how long each took after the warm-up."""
+    return asyncio.run(_produce(bootstrap, topic, partitions, warm_up_s, seconds))
+
+
+async def _produce(
+    bootstrap: str, topic: str, partitions: int, warm_up_s: float, seconds: float
+) -> list[float]:
     connection = await connected(bootstrap)
+    took_s: list[float] = []
     header = RequestHeader(int(ApiKey.PRODUCE), 8, 1, "bench")
     data = messages.ProduceRequest.TopicProduceData
     due_s = time.perf_counter()
+    counts_s = due_s + warm_up_s
     for number in itertools.count():
+        if due_s >= counts_s + seconds:
+            break
         batch = encode_batch([Record(0, int(time.time() * 1000), None, b"x")], BatchOptions())
         to = data.PartitionProduceData(index=7 * number % partitions, records=bytes(batch))
         wanted = messages.ProduceRequest(
@@ -114,7 +131,10 @@ async def produce(bootstrap: str, topic: str, partitions: int, load: Load) -> No
         await asyncio.sleep(due_s - time.perf_counter())
         begun_s = time.perf_counter()
         await connection.ask(frame)
-        load.produce_s.append(time.perf_counter() - begun_s)
+        if begun_s >= counts_s:
+            took_s.append(time.perf_counter() - begun_s)
+    connection.close()
+    return took_s
 
 
 async def consume(bootstrap: str, topic: str, partitions: int, min_bytes: int, load: Load) -> None:
@@ -189,6 +209,11 @@ class Row:
         )
 
 
+def median(rows: list[Row]) -> Row:
+    """A row of the medians of each figure."""
+    return Row(*(statistics.median(values) for values in zip(*map(astuple, rows), strict=True)))
+
+
 HEAD: Final = "consumers partitions min.bytes delivered/s  CPU % CPU ms/delivery   p50 ms   p99 ms"
 
 
@@ -198,20 +223,23 @@ async def measure(
     """One row of the table."""
     consumers, partitions, min_bytes = shape
     load = Load()
+    warm_up_s = WARM_UP_S + partitions / 5_000
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(produce(bootstrap, topic, partitions, load))]
+        producing = asyncio.get_running_loop().run_in_executor(
+            options.producers, produce, bootstrap, topic, partitions, warm_up_s, options.seconds
+        )
+        tasks = []
         for _ in range(consumers):
             reading = consume(bootstrap, topic, partitions, min_bytes, load)
             tasks.append(group.create_task(reading))
-        await asyncio.sleep(WARM_UP_S + partitions / 5_000)
-        load.produce_s.clear()
+        await asyncio.sleep(warm_up_s)
         delivered, before, begun_s = load.delivered, usage(process_id), time.perf_counter()
         await asyncio.sleep(options.seconds)
         cpu_s = usage(process_id).cpu_s - before.cpu_s
         elapsed_s, delivered = time.perf_counter() - begun_s, load.delivered - delivered
+        latencies = sorted(await producing)
         for task in tasks:
             task.cancel()
-    latencies = sorted(load.produce_s)
     return Row(
         *shape,
         delivered / elapsed_s,
@@ -229,10 +257,15 @@ async def run(bootstrap: str, process_id: int, name: str, options: Any) -> None:
         topic = f"scale-{partitions}"
         await create_topic(bootstrap, topic, partitions)
         await asyncio.sleep(1 + partitions / 1_000)
-        for consumers in options.consumers:
-            for min_bytes in options.min_bytes:
-                shape = (consumers, partitions, min_bytes)
-                print(await measure(bootstrap, process_id, topic, options, shape), flush=True)
+        rows = defaultdict(list)
+        shapes = itertools.product(options.consumers, [partitions], options.min_bytes)
+        for shape in [*shapes] * options.rounds:
+            rows[shape].append(await measure(bootstrap, process_id, topic, options, shape))
+            print(rows[shape][-1], flush=True)
+        if options.rounds > 1:
+            print(f"medians of {options.rounds}")
+            for measured in rows.values():
+                print(median(measured))
 
 
 def main() -> int:
@@ -242,10 +275,15 @@ def main() -> int:
     parser.add_argument("--consumers", type=int, nargs="+", default=[0, 1, 5])
     parser.add_argument("--min-bytes", type=int, nargs="+", default=[1])
     parser.add_argument("--seconds", type=float, default=8.0, help="of each row")
+    parser.add_argument("--rounds", type=int, default=1, help="of all rows of one topic, in turn")
     parser.add_argument("--kafka", action="store_true", help="Apache Kafka, too")
     parser.add_argument("--only-kafka", action="store_true", help="Apache Kafka alone")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="headrace-bench-") as scratch:
+    with (
+        tempfile.TemporaryDirectory(prefix="headrace-bench-") as scratch,
+        ProcessPoolExecutor(1, get_context("spawn")) as options.producers,
+    ):
+        options.producers.submit(time.monotonic).result()  # it has started
         if not options.only_kafka:
             with HeadraceProcess(Path(scratch) / "headrace") as ours:
                 asyncio.run(run(ours.bootstrap, ours.process.process_id, "headrace", options))
