@@ -248,7 +248,7 @@ class FetchSession:
             self.moved = set()
         changed = self.changed
         if len(changed) == len(self.partitions):
-            return self.all()
+            return list(self.partitions.values())
         if len(changed) > STEP_PARTITIONS:  # to sort them takes longer
             return [partition for partition in self.partitions.values() if partition in changed]
         found = sorted(changed, key=_TURN)
@@ -328,7 +328,7 @@ class SessionlessContext:
     def begin_answer(self, now_ms: int) -> SessionAnswer:
         """No session."""
         del now_ms
-        return SessionAnswer(ErrorCode.NONE, NO_SESSION)
+        return _WITHOUT_SESSION
 
     def news(self, reads: Sequence[Read]) -> Sequence[Read]:
         """Everything is answered."""
@@ -415,3 +415,4 @@ def _number(topic_id: UUID | None) -> int:
 
 
 _TURN: Final = attrgetter("turn")
+_WITHOUT_SESSION: Final = SessionAnswer(ErrorCode.NONE, NO_SESSION)
