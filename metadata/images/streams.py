@@ -227,7 +227,8 @@ class StreamsDelta:
         return self._streams.finish()
 
     def _existing(self, stream_id: int) -> StreamImage:
-        stream = self.get(stream_id)
+        # Not by `get`, nor `_set` by `_mutation`: a start with very many streams calls these most.
+        stream = (self._old if self._streams is None else self._streams).get(stream_id)
         if stream is None:
             raise InvariantError(f"stream {stream_id} exists")
         return stream
@@ -238,7 +239,9 @@ class StreamsDelta:
         return self._streams
 
     def _set(self, stream: StreamImage) -> None:
-        self._mutation()[stream.stream_id] = stream
+        if self._streams is None:
+            self._streams = self._old.mutate()
+        self._streams[stream.stream_id] = stream
 
 
 def check_coverage(stream: StreamImage) -> None:
