@@ -84,6 +84,10 @@ class _SweptMetadata:
         return KnownBucket(self._cluster_id, found, max(self._known, default=0) + 1)
 
 
+async def _stop(reason: str) -> None:
+    raise RuntimeError(reason)
+
+
 async def measure_upkeep(
     config: StorageConfig,
     store: RetryingObjectStore,
@@ -117,6 +121,7 @@ async def measure_upkeep(
         interval_ms=published.snapshot_publish_interval_ms,
         wall_clock_ms=lambda: 0,
         awaited_index=lambda: NO_SNAPSHOT,
+        on_unknown=_stop,
     )
     await publisher.publish()
     assert not publisher.statistics.failures

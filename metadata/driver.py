@@ -116,6 +116,7 @@ class ControllerNode:
         self._directory_id = NO_DIRECTORY
         self._founded = False  # whether the log had a cluster id at the start, committed or not
         self._store = LogStore(Path(config.log_dir), rng)
+        self.condemn = self._store.condemn
         self._service = ControllerService(self)
         self._member: _Member | None = None
         self._leadership: Leadership | None = None

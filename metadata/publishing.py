@@ -6,7 +6,7 @@ next interval tries again.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -50,10 +50,12 @@ async def newest_published(bucket: SnapshotBucket, cluster_id: str) -> int:
 
     It is the one that a rebuild takes. Raises any error of the bucket.
     """
-    listed = [
-        parse_published_key(key) for key, _ in await bucket.list(published_folder(cluster_id))
-    ]
-    return max((it[1].index for it in listed if it is not None), default=NO_SNAPSHOT)
+    return max((it.index for it in await _published(bucket, cluster_id)), default=NO_SNAPSHOT)
+
+
+async def _published(bucket: SnapshotBucket, cluster_id: str) -> list[SnapshotId]:
+    listed = await bucket.list(published_folder(cluster_id))
+    return [found[1] for key, _ in listed if (found := parse_published_key(key)) is not None]
 
 
 @dataclass(slots=True)
@@ -82,6 +84,7 @@ class SnapshotPublisher:
         interval_ms: int,
         wall_clock_ms: Callable[[], int],
         awaited_index: Callable[[], int],
+        on_unknown: Callable[[str], Awaitable[None]],
     ) -> None:
         """Create the publisher; nothing is sent yet.
 
@@ -92,6 +95,8 @@ class SnapshotPublisher:
             interval_ms: the time between two snapshots, unless one is awaited.
             wall_clock_ms: for the statistics.
             awaited_index: the entry that brokers wait for with the deletion of objects.
+            on_unknown: called with the reason when the bucket has a snapshot that a sole voter's log would have
+                led to, and does not: the log is an old copy. What it raises ends `run`.
         """
         self._bucket = bucket
         self._current_image = current_image
@@ -99,6 +104,8 @@ class SnapshotPublisher:
         self._interval_ms = interval_ms
         self._wall_clock_ms = wall_clock_ms
         self._awaited_index = awaited_index
+        self._on_unknown = on_unknown
+        self._term = 0  # the newest in which this process has published
         self.statistics = PublishingStatistics()
 
     async def run(self) -> None:
@@ -122,6 +129,8 @@ class SnapshotPublisher:
             return
         try:
             async with asyncio.timeout(MAX_PUBLISH_S):
+                if image.term > self._term:
+                    await self._look_for_unknown(image)
                 await self._put(image)
                 await self._delete_older(image.cluster_id)
         except self._expected as error:
@@ -131,6 +140,16 @@ class SnapshotPublisher:
                 "at the next interval",
                 extra={"index": image.index, "reason": repr(error)},
             )
+
+    async def _look_for_unknown(self, image: MetadataImage) -> None:
+        """Compare the log with what was published before: a term has one leader, and this process begins it."""
+        for found in await _published(self._bucket, image.cluster_id):
+            if found.term >= image.term or found.index > image.index:
+                await self._on_unknown(
+                    f"the bucket has a snapshot up to entry {found.index} of term {found.term}, which this log has "
+                    f"not led to: it is at entry {image.index} of term {image.term}"
+                )
+        self._term = image.term
 
     async def _put(self, image: MetadataImage) -> None:
         # In a thread: sorting 100,000 streams alone takes 50 ms.

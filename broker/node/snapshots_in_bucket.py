@@ -34,10 +34,19 @@ def has_bucket(config: NodeConfig) -> bool:
 async def publish_snapshots(
     config: NodeConfig, environment: NodeEnvironment, node: ControllerNode, admin: NodeAdmin
 ) -> None:
-    """Publish whenever this controller leads, until cancelled."""
+    """Publish whenever this controller leads, until cancelled.
+
+    Raises:
+        MetadataIdentityError: the bucket knows more of the log than the log of this controller, the only one.
+    """
 
     def leading_image() -> MetadataImage | None:
         return node.image if node.status().serving else None
+
+    async def refuse_if_alone(reason: str) -> None:
+        # The others remember a voter's log, and may publish what this one does not know yet.
+        if node.status().voters == (config.node_id,):
+            await node.condemn(reason)
 
     try:
         store = await _open_bucket(config, environment)
@@ -55,6 +64,7 @@ async def publish_snapshots(
             interval_ms=config.metadata.snapshot_publish_interval_ms,
             wall_clock_ms=environment.wall_clock_ms,
             awaited_index=lambda: node.awaited_snapshot,
+            on_unknown=refuse_if_alone,
         )
         admin.server.expose(PublishingCollector(publisher.statistics))
         await publisher.run()

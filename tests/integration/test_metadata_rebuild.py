@@ -29,7 +29,8 @@ def node(tmp_path: Path):
     made = HeadraceProcess(tmp_path, overrides=interval, controller_port=CONTROLLER_PORT)
     made.start()
     yield made
-    made.kill()
+    if made.process.is_running:
+        made.kill()
 
 
 def published(node: HeadraceProcess) -> list[Path]:
@@ -129,6 +130,27 @@ def another_joins(node: HeadraceProcess, capsys: pytest.CaptureFixture[str]) -> 
     theirs = read_offline(directory).image
     assert theirs.topic_ids == mine.topic_ids
     assert theirs.index >= mine.index
+
+
+def test_an_only_controllers_old_copy_is_noticed_by_what_it_published(node, capsys):
+    """Nobody else remembers its log; the bucket does. Later starts are refused at once, and a rebuild is not."""
+    data = node.directory / "data"
+    node.kill()
+    shutil.copytree(data / "metadata", node.directory / "copy")
+    node.start()
+    create_topic(node)
+    wait_until_published(node)
+    node.kill()
+    shutil.rmtree(data / "metadata")
+    shutil.copytree(node.directory / "copy", data / "metadata")
+    for _ in range(2):
+        node.begin()
+        assert node.process.wait_for_end(timeout_s=60) == 1
+        assert "is an old copy: the bucket has a snapshot" in node.process.log.read_text()
+    lose_and_rebuild(node, capsys)
+    assert (
+        TOPIC in AdminClient({"bootstrap.servers": node.bootstrap}).list_topics(timeout=30).topics
+    )
 
 
 def test_what_the_wal_holds_is_recovered(node, capsys):

@@ -49,11 +49,16 @@ class MemoryBucket:
             await asyncio.Event().wait()
 
 
+class OldCopyError(Exception):
+    pass
+
+
 class Scene:
     def __init__(self):
         self.bucket = MemoryBucket()
         self.image = None
         self.awaited = NO_SNAPSHOT
+        self.unknown = []
         self.publisher = SnapshotPublisher(
             self.bucket,
             lambda: self.image,
@@ -61,7 +66,12 @@ class Scene:
             interval_ms=1,
             wall_clock_ms=lambda: 77,
             awaited_index=lambda: self.awaited,
+            on_unknown=self.refuse,
         )
+
+    async def refuse(self, reason):
+        self.unknown.append(reason)
+        raise OldCopyError
 
     def publish(self):
         asyncio.run(self.publisher.publish())
@@ -233,3 +243,23 @@ def test_a_mistake_is_none_of_the_bucket_s_errors(scene):
     scene.bucket.delete = scene.bucket.list = None
     with pytest.raises(TypeError):
         scene.publish()
+
+
+@pytest.mark.parametrize(("index", "term"), [(7, 2), (7, 3), (9, 1)], ids=str)
+def test_a_log_that_cannot_have_led_to_a_published_snapshot_is_an_old_copy(scene, index, term):
+    scene.bucket.objects[published_key(CLUSTER_ID, SnapshotId(index, term))] = b""
+    scene.image = MetadataImage(cluster_id=CLUSTER_ID, index=8, term=2)
+    with pytest.raises(OldCopyError):
+        scene.publish()
+    assert f"up to entry {index} of term {term}" in scene.unknown[0]
+    assert len(scene.bucket.objects) == 1
+
+
+def test_what_was_published_in_earlier_terms_and_by_this_process_is_known(scene):
+    for published in ((5, 1), (7, 2)):
+        scene.bucket.objects[published_key(CLUSTER_ID, SnapshotId(*published))] = b""
+    for index, term in ((8, 3), (9, 3), (12, 5)):
+        scene.image = MetadataImage(cluster_id=CLUSTER_ID, index=index, term=term)
+        scene.publish()
+    assert scene.publisher.statistics.index == 12
+    assert scene.unknown == []

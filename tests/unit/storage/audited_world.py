@@ -292,7 +292,11 @@ class World:
             interval_ms=60_000,
             wall_clock_ms=self.now_ms,
             awaited_index=lambda: self.awaited_index,
+            on_unknown=self._nobody_minds,
         )
+
+    async def _nobody_minds(self, reason: str) -> None:
+        """It is not the only controller."""
 
     def now_ms(self) -> int:
         return 1_000_000 + int(asyncio.get_running_loop().time() * 1000)
