@@ -42,7 +42,7 @@ from headrace.protocol.headers import RequestHeader, parse_request_header
 Buffer = bytes | bytearray | memoryview  # what is written to a socket
 
 MAX_CLAIMED_BYTES: Final = 64 << 20
-CLAIM_BYTES: Final = 64 << 10  # for the first bytes of a large frame
+CLAIM_BYTES: Final = 4 << 10  # for the first bytes of a large frame
 PROVEN_BYTES: Final = 256 << 10  # a client that has sent so much of a frame means it
 MAPPED_BYTES: Final = 32 << 20  # below it a mapping costs more than the memory of the last frame
 FIRST_BUFFER_BYTES: Final = 16 << 10  # enough for a consumer, which sends small requests only

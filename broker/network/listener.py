@@ -18,6 +18,7 @@ logger = logging.getLogger("headrace.network")
 
 DRAIN_MS = 1_000
 IDLE_CHECKS_PER_PERIOD = 10
+READERS_PER_TURN = 16  # that go on with a large request: a read of 1 MiB takes half a millisecond
 
 
 class Listener:
@@ -26,7 +27,7 @@ class Listener:
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
         self.turns = TurnShare()
-        self.reads = TurnShare()
+        self.reads = TurnShare(waiters_per_turn=READERS_PER_TURN)
         self.claims = ClaimedMemory()
         self._dispatcher: Dispatcher
         self._accepting = False

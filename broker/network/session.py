@@ -19,7 +19,13 @@ from typing import Any, Final, Protocol
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.server_connection import Buffer, ClaimedMemory, Frame, ServerConnection
+from headrace.protocol.server_connection import (
+    FIRST_BUFFER_BYTES,
+    Buffer,
+    ClaimedMemory,
+    Frame,
+    ServerConnection,
+)
 
 logger = logging.getLogger("headrace.network")
 
@@ -212,7 +218,11 @@ class Session(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the socket reads to."""
-        room = self._connection.get_buffer(sizehint)
+        try:
+            room = self._connection.get_buffer(sizehint)
+        except Exception as error:
+            self._report("making room for what comes", error)
+            raise  # uvloop closes the connection, and tells nobody why
         if len(room) > SMALL_READ_BYTES and self._sessions.reads.is_used_up():
             return room[:SMALL_READ_BYTES]
         return room
@@ -224,7 +234,7 @@ class Session(asyncio.BufferedProtocol):
         connection.received(nbytes)
         if connection.has_more:
             self._advance()
-        elif nbytes >= SMALL_READ_BYTES and self._sessions.reads.is_used_up():
+        elif nbytes >= FIRST_BUFFER_BYTES and self._sessions.reads.is_used_up():
             self._set_reading(reading=False)
             self._sessions.reads.call_later(self._read_on)
 
@@ -395,9 +405,12 @@ class Session(asyncio.BufferedProtocol):
 
     def fail(self, what: str, error: Exception, api_key: int | None = None) -> None:
         """A bug while this client was served: it gets no answer, the others go on."""
+        self._report(what, error, api_key)
+        self.close()
+
+    def _report(self, what: str, error: Exception, api_key: int | None = None) -> None:
         context = {"message": what, "exception": error, "protocol": self, "api_key": api_key}
         self._loop.call_exception_handler(context)
-        self.close()
 
     def refuse(self, error: ProtocolError) -> None:
         """Close the connection because of what the client sent; requests before it are answered."""

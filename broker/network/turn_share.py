@@ -6,6 +6,7 @@ wait for the same record. All other clients, the lease and the WAL live on the s
 together gets `SHARE_S` of one turn, and stops where it can. The kinds are:
 
 * what connections do at once: they decode and start requests, and write answers; also the slices of Produce and Fetch;
+* what connections read of large requests;
 * the requests of all other APIs;
 * the loads and rewrites of coordinators.
 
@@ -14,6 +15,7 @@ devices.
 """
 
 import asyncio
+import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
@@ -31,10 +33,16 @@ class TurnShare:
     """What is left of this turn for work of one kind, and who waits for the next ones."""
 
     def __init__(
-        self, clock_s: Callable[[], float] = time.perf_counter, *, share_s: float = SHARE_S
+        self,
+        clock_s: Callable[[], float] = time.perf_counter,
+        *,
+        share_s: float = SHARE_S,
+        waiters_per_turn: int = sys.maxsize,
     ) -> None:
+        """Make a share; `waiters_per_turn`: for work that is done later in the turn in which it is called."""
         self._clock_s = clock_s
         self._share_s = share_s
+        self._waiters_per_turn = waiters_per_turn
         self._ends_s: float | None = None  # of the share of this turn; None before anybody used it
         # One for each piece of work at most: a task that waits, or what to call.
         self._waiters: deque[asyncio.Future[None] | Callable[[], None]] = deque()
@@ -85,7 +93,7 @@ class TurnShare:
         if not self._waiters:
             return
         ends_s = self._begin_turn()
-        while self._waiters:
+        for _ in range(min(self._waiters_per_turn, len(self._waiters))):
             waiter = self._waiters.popleft()
             if not isinstance(waiter, asyncio.Future):
                 waiter()

@@ -78,7 +78,7 @@ class FakeSessions:
         self.room = room
         self.clock = Clock()
         self.turns = TurnShare(self.clock, share_s=1.0)
-        self.reads = TurnShare(self.clock, share_s=1.0)
+        self.reads = TurnShare(self.clock, share_s=1.0, waiters_per_turn=2)
         self.claims = ClaimedMemory()
         self.tasks: list[Coroutine[Any, Any, None]] = []
         self.closed = 0
@@ -669,6 +669,23 @@ def test_a_connection_that_waits_for_both_shares_reads_only_when_it_may_start_re
             await asyncio.sleep(0)
         assert min(rooms) > 0
         assert list(connection.dispatcher.started) == [1, 2, 3]
+
+    asyncio.run(test())
+
+
+def test_what_goes_wrong_while_room_is_made_is_told() -> None:
+    """uvloop closes the connection, and tells nobody why."""
+
+    async def test() -> None:
+        connection = Connection()
+        told: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        connection.session._connection = None  # type: ignore[assignment]
+        with pytest.raises(AttributeError):
+            connection.session.get_buffer(-1)
+        assert [(it["message"], it["protocol"]) for it in told] == [
+            ("making room for what comes", connection.session)
+        ]
 
     asyncio.run(test())
 

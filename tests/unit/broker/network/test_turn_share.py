@@ -132,3 +132,20 @@ def test_steps_are_run_to_their_end() -> None:
             await turns.run(steps(fails=True))
 
     asyncio.run(test())
+
+
+def test_waiters_of_a_turn_may_be_bounded() -> None:
+    """What they do takes no time of their call, such as to read on."""
+
+    async def test() -> None:
+        share = TurnShare(lambda: 0.0, waiters_per_turn=2)
+        called: list[int] = []
+        for number in range(5):
+            share.call_later(lambda number=number: called.append(number))  # type: ignore[misc]
+        seen = []
+        for _ in range(4):
+            await asyncio.sleep(0)
+            seen.append(len(called))
+        assert seen == [2, 4, 5, 5]
+
+    asyncio.run(test())
