@@ -258,7 +258,7 @@ BUGS = (
                 return
             moved = self.commit.completed(block)
         """,
-        _CRASHES,
+        f"{_UNIT}/test_log.py::test_after_the_first_error_nothing_is_confirmed",
     ),
     SeededBug(
         "wal-23",
