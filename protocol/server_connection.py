@@ -19,7 +19,8 @@ Detection: Python refuses to resize a bytearray while a memoryview of it exists,
 resize proves that there is no view.
 
 **Memory for a claimed size.** All connections together have `MAX_CLAIMED_BYTES` for what they claim and
-have not sent. A frame that fits into what is left of it gets all its memory at once. Another one gets
+have not sent. A frame of `CLAIMED_AT_ONCE_BYTES` at most that fits into what is left of it gets all its
+memory at once, such as a request of Kafka's defaults, 1 MiB. Another one gets
 memory for what has come: `CLAIM_BYTES` at first, then up to `GROWTH_FACTOR` times that, and is copied as
 it grows. A frame beyond `MAPPED_BYTES` of which a part has come is mapped in full: its pages take memory
 when they are written, and are the system's again with the last view.
@@ -42,6 +43,9 @@ from headrace.protocol.headers import RequestHeader, parse_request_header
 Buffer = bytes | bytearray | memoryview  # what is written to a socket
 
 MAX_CLAIMED_BYTES: Final = 64 << 20
+CLAIMED_AT_ONCE_BYTES: Final = (
+    2 << 20
+)  # by one connection; to clear them takes half a millisecond or more
 CLAIM_BYTES: Final = 4 << 10  # for the first bytes of a large frame
 PROVEN_BYTES: Final = 256 << 10  # a client that has sent so much of a frame means it
 MAPPED_BYTES: Final = 32 << 20  # below it a mapping costs more than the memory of the last frame
@@ -78,12 +82,9 @@ class ClaimedMemory:
     def __init__(self, max_bytes: int = MAX_CLAIMED_BYTES) -> None:
         self.left_bytes = max_bytes
 
-    def take(self, size_bytes: int) -> bool:
-        """Take so much, if it is left."""
-        if size_bytes > self.left_bytes:
-            return False
+    def take(self, size_bytes: int) -> None:
+        """Take so much, which is left."""
         self.left_bytes -= size_bytes
-        return True
 
     def give_back(self, size_bytes: int) -> None:
         """The bytes have come, or will never come."""
@@ -276,12 +277,13 @@ class _LargeFrame:
         self._end = len(begun)
         self._claims = claims
         claimed_bytes = size_bytes - self._end
-        if size_bytes <= MAPPED_BYTES and claims.take(claimed_bytes):
-            self._claimed_bytes = claimed_bytes
+        if size_bytes <= CLAIMED_AT_ONCE_BYTES and claimed_bytes <= claims.left_bytes:
             self._view = memoryview(bytearray(size_bytes))
+            self._claimed_bytes = claimed_bytes
+            claims.take(claimed_bytes)
         else:
-            self._claimed_bytes = 0
             self._view = self._memory()
+            self._claimed_bytes = 0
         self._view[: self._end] = begun
 
     def settle(self) -> None:

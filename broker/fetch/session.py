@@ -202,7 +202,7 @@ class FetchSession:
 
     def update(self, request: FetchRequest) -> Generator[None, None, None]:
         """Add, change and forget partitions, `STEP_PARTITIONS` at a time, as long as the session is not closed."""
-        partitions, changed, by_id = self.partitions, self.changed, self.by_id
+        partitions, by_id = self.partitions, self.by_id
         room = STEP_PARTITIONS
         for topic in request.topics:
             name = _number(topic.topic_id) if by_id else topic.name
@@ -223,7 +223,7 @@ class FetchSession:
                     partitions[key] = known
                 else:
                     known.ask(asked)
-                changed.add(known)
+                self.changed.add(known)  # another set, perhaps, after a pause
         for forgotten in request.forgotten:
             name = _number(forgotten.topic_id) if by_id else forgotten.name
             for index in forgotten.partitions:

@@ -147,7 +147,6 @@ class Session(asyncio.BufferedProtocol):
         self, config: NetworkConfig, listener: str, dispatcher: Dispatcher, sessions: Sessions
     ) -> None:
         self._config = config
-        self._listener = listener
         self._dispatcher = dispatcher
         self._sessions = sessions
         self._connection = ServerConnection(
@@ -159,6 +158,7 @@ class Session(asyncio.BufferedProtocol):
         self._inflight: deque[Reply] = deque()
         self._inflight_bytes = 0
         self._reading = True
+        self._rests = False  # until it may read more of a large request
         self._writable = True
         self._unsent_bytes = 0  # as of the last look
         self._advancing = False
@@ -166,7 +166,7 @@ class Session(asyncio.BufferedProtocol):
         self._flushes = False  # writes answers soon, in this turn or the next
         self._finishing = False
         self._transport: asyncio.Transport
-        self.info: ConnectionInfo
+        self.info = ConnectionInfo(listener, "unknown", "", 0)
         self.last_active: float = 0.0
         self.closed = False
         self._loop = asyncio.get_running_loop()
@@ -195,7 +195,8 @@ class Session(asyncio.BufferedProtocol):
         self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
         peer = transport.get_extra_info("peername") or ("unknown", 0)
         local = transport.get_extra_info("sockname") or ("", 0)
-        self.info = ConnectionInfo(self._listener, str(peer[0]), str(local[0]), int(local[1]))
+        listener = self.info.listener
+        self.info = ConnectionInfo(listener, str(peer[0]), str(local[0]), int(local[1]))
         self.last_active = self._loop.time()
         if not self._sessions.session_opened(self):
             logger.warning(
@@ -223,7 +224,7 @@ class Session(asyncio.BufferedProtocol):
         except Exception as error:
             self._report("making room for what comes", error)
             raise  # uvloop closes the connection, and tells nobody why
-        if len(room) > SMALL_READ_BYTES and self._sessions.reads.is_used_up():
+        if len(room) > SMALL_READ_BYTES and self._sessions.reads.is_over():
             return room[:SMALL_READ_BYTES]
         return room
 
@@ -234,7 +235,8 @@ class Session(asyncio.BufferedProtocol):
         connection.received(nbytes)
         if connection.has_more:
             self._advance()
-        elif nbytes >= FIRST_BUFFER_BYTES and self._sessions.reads.is_used_up():
+        elif nbytes >= FIRST_BUFFER_BYTES and self._sessions.reads.is_over():
+            self._rests = True
             self._set_reading(reading=False)
             self._sessions.reads.call_later(self._read_on)
 
@@ -277,6 +279,8 @@ class Session(asyncio.BufferedProtocol):
 
     def _flush(self) -> None:
         self._flushes = False
+        if self._continues:
+            return
         if not self._advancing and self._sessions.turns.is_used_up():
             self._continue_later()
             return
@@ -286,6 +290,11 @@ class Session(asyncio.BufferedProtocol):
             self.fail("writing an answer", error)
 
     def _write_done(self) -> None:
+        self._write_answers()
+        if not self._advancing:
+            self._advance()
+
+    def _write_answers(self) -> None:
         inflight = self._inflight
         self.last_active = self._loop.time()
         buffers: list[Buffer] = []
@@ -296,8 +305,6 @@ class Session(asyncio.BufferedProtocol):
                 buffers += done.buffers
         if buffers and not self.closed:
             self._transport.writelines(buffers)
-        if not self._advancing:
-            self._advance()
 
     def _advance(self, *, is_due: bool = False) -> None:
         """Start as many requests as the order and the share of a turn allow; at least one if it `is_due`."""
@@ -343,6 +350,7 @@ class Session(asyncio.BufferedProtocol):
         )
 
     def _read_on(self) -> None:
+        self._rests = False
         if not self.closed and not self._continues:
             self._set_reading(reading=self._may_read())
 
@@ -352,6 +360,7 @@ class Session(asyncio.BufferedProtocol):
             self._writable
             and not (self._waiting or connection.has_more or connection.error)
             and not self._finishing
+            and not self._rests
         )
 
     def _take_more(self) -> bool:
@@ -418,6 +427,7 @@ class Session(asyncio.BufferedProtocol):
             "connection closed: invalid request",
             extra={"client": self.info.client_host, "reason": str(error)},
         )
+        self._write_answers()
         self.closed = True
         self._waiting.clear()
         # The connection closes once earlier answers are written. Requests in service get no answer any more, so

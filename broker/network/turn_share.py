@@ -49,8 +49,12 @@ class TurnShare:
 
     def is_used_up(self) -> bool:
         """Whether the share of this turn is used up, or others wait for the next one; begins it otherwise."""
+        return self.is_over() or bool(self._waiters)
+
+    def is_over(self) -> bool:
+        """Whether the share of this turn is used up, whoever waits for the next one; begins it otherwise."""
         ends_s = self._begin_turn() if self._ends_s is None else self._ends_s
-        return bool(self._waiters) or self._clock_s() >= ends_s
+        return self._clock_s() >= ends_s
 
     def call_later(self, work: Callable[[], None]) -> None:
         """Call `work`, which never raises, in another turn. It does one small piece, and asks again after it."""
@@ -93,7 +97,9 @@ class TurnShare:
         if not self._waiters:
             return
         ends_s = self._begin_turn()
-        for _ in range(min(self._waiters_per_turn, len(self._waiters))):
+        left = self._waiters_per_turn
+        while self._waiters and left:  # what is called may wait again
+            left -= 1
             waiter = self._waiters.popleft()
             if not isinstance(waiter, asyncio.Future):
                 waiter()

@@ -14,6 +14,7 @@ from headrace.protocol.frames import encode_frame_size, frame
 from headrace.protocol.headers import RequestHeader, encode_request_header
 from headrace.protocol.server_connection import (
     CLAIM_BYTES,
+    CLAIMED_AT_ONCE_BYTES,
     FIRST_BUFFER_BYTES,
     FRAMES_AT_ONCE,
     MAX_REQUEST_BYTES,
@@ -248,6 +249,16 @@ def test_claims_of_all_connections_are_bounded() -> None:
         (received,) = receive(server, data[1 * KIB :])
         assert received.body == bytes(1 * MIB)
     assert claims.left_bytes == 3 * MIB
+
+
+def test_no_connection_claims_much_at_once() -> None:
+    """To clear 32 MiB would take 15 ms of a turn."""
+    server = connection()
+    receive(server, encode_frame_size(CLAIMED_AT_ONCE_BYTES) + PRODUCE_KEY)
+    assert len(server.get_buffer(-1).obj) == CLAIMED_AT_ONCE_BYTES
+    server = connection()
+    receive(server, encode_frame_size(CLAIMED_AT_ONCE_BYTES + 1) + PRODUCE_KEY)
+    assert len(server.get_buffer(-1).obj) == CLAIM_BYTES
 
 
 def test_large_frame_beyond_all_claims_grows_with_what_has_come() -> None:

@@ -673,6 +673,51 @@ def test_a_connection_that_waits_for_both_shares_reads_only_when_it_may_start_re
     asyncio.run(test())
 
 
+@in_loop
+async def test_what_is_acknowledged_is_answered_before_a_bad_request_ends_the_connection() -> None:
+    connection = Connection()
+    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2))
+    connection.dispatcher.answer(1)
+    connection.dispatcher.failure = ProtocolError("what is this?")
+    connection.receive(request(PRODUCE, 3))
+    assert connection.transport.written == [b"1"]
+    assert connection.transport.flushed_and_closed
+
+
+@in_loop
+async def test_a_connection_has_one_place_among_those_that_wait_for_a_turn() -> None:
+    connection = Connection()
+    sessions = connection.sessions
+    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2))
+    connection.dispatcher.answer(1)  # to be written soon
+    sessions.clock.now_s += 1.0
+    connection.receive(request(PRODUCE, 3))  # in another turn
+    waits = []
+    call_later = sessions.turns.call_later
+    sessions.turns.call_later = lambda work: (waits.append(work), call_later(work))[0]  # type: ignore[method-assign,assignment]
+    await asyncio.sleep(0)
+    assert waits == []
+    assert list(connection.dispatcher.started) == [1, 2, 3]
+
+
+@in_loop
+async def test_a_connection_that_rests_reads_nothing_when_it_is_answered() -> None:
+    connection = Connection()
+    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2, bytes(READ_BYTES))[:5_000])
+    connection.sessions.reads.is_over()  # begins a share
+    connection.sessions.clock.now_s += 0.5
+    connection.sessions.turns.is_used_up()
+    connection.sessions.clock.now_s += 0.5
+    data = request(PRODUCE, 2, bytes(READ_BYTES))[5_000:]
+    connection.receive(data[: 2 * SMALL_READ_BYTES])
+    assert not connection.transport.reading
+    connection.dispatcher.answer(1)
+    assert not connection.transport.reading
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert connection.transport.reading
+
+
 def test_what_goes_wrong_while_room_is_made_is_told() -> None:
     """uvloop closes the connection, and tells nobody why."""
 

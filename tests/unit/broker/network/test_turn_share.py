@@ -40,7 +40,7 @@ def test_work_goes_on_until_the_share_is_used_up() -> None:
         clock.now_s += 0.9
         await turns.pause()
         assert turn == begin
-        clock.now_s += 0.1
+        clock.now_s += 0.25
         assert turns.is_used_up()
         await turns.pause()
         assert turn > begin
@@ -147,5 +147,26 @@ def test_waiters_of_a_turn_may_be_bounded() -> None:
             await asyncio.sleep(0)
             seen.append(len(called))
         assert seen == [2, 4, 5, 5]
+
+    asyncio.run(test())
+
+
+def test_what_is_called_and_waits_again_uses_the_rest_of_the_share() -> None:
+    """Else two connections with much to do would start two requests in each turn."""
+
+    async def test() -> None:
+        clock = Clock()
+        share = TurnShare(clock, share_s=1.0)
+        done: list[int] = []
+
+        def piece(number: int) -> None:
+            done.append(number)
+            clock.now_s += 0.25
+            share.call_later(lambda: piece(number))
+
+        for number in (1, 2):
+            share.call_later(lambda number=number: piece(number))  # type: ignore[misc]
+        await asyncio.sleep(0)
+        assert done == [1, 2] * 2
 
     asyncio.run(test())
