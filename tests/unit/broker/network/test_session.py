@@ -687,33 +687,40 @@ async def test_what_is_acknowledged_is_answered_before_a_bad_request_ends_the_co
 @in_loop
 async def test_a_connection_has_one_place_among_those_that_wait_for_a_turn() -> None:
     connection = Connection()
-    sessions = connection.sessions
-    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2))
-    connection.dispatcher.answer(1)  # to be written soon
-    sessions.clock.now_s += 1.0
-    connection.receive(request(PRODUCE, 3))  # in another turn
+    turns = connection.sessions.turns
     waits = []
-    call_later = sessions.turns.call_later
-    sessions.turns.call_later = lambda work: (waits.append(work), call_later(work))[0]  # type: ignore[method-assign,assignment]
+    call_later = turns.call_later
+
+    def wait(work: Callable[[], None]) -> None:
+        waits.append(work)
+        call_later(work)
+
+    turns.call_later = wait  # type: ignore[method-assign]
+    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2))
     await asyncio.sleep(0)
-    assert waits == []
+    connection.dispatcher.answer(1)  # to be written soon
+    call_later(lambda: None)  # another connection waits
+    connection.receive(request(PRODUCE, 3))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert len(waits) == 1
     assert list(connection.dispatcher.started) == [1, 2, 3]
+    assert connection.transport.written == [b"1"]
 
 
 @in_loop
 async def test_a_connection_that_rests_reads_nothing_when_it_is_answered() -> None:
     connection = Connection()
-    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2, bytes(READ_BYTES))[:5_000])
+    data = request(PRODUCE, 2, bytes(READ_BYTES))
+    connection.receive(request(PRODUCE, 1) + data[:5_000])
+    await asyncio.sleep(0)
     connection.sessions.reads.is_over()  # begins a share
-    connection.sessions.clock.now_s += 0.5
-    connection.sessions.turns.is_used_up()
-    connection.sessions.clock.now_s += 0.5
-    data = request(PRODUCE, 2, bytes(READ_BYTES))[5_000:]
-    connection.receive(data[: 2 * SMALL_READ_BYTES])
+    connection.sessions.clock.now_s += 1.0
+    connection.receive(data[5_000 : 2 * SMALL_READ_BYTES])
     assert not connection.transport.reading
     connection.dispatcher.answer(1)
+    assert connection.transport.written == [b"1"]
     assert not connection.transport.reading
-    await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert connection.transport.reading
 
