@@ -7,6 +7,7 @@ from typing import Final
 
 from bench.bounds import WIDE, Case, request
 from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.primitives import encode_uvarint
 from headrace.protocol.records.batch import encode_header, parse_header
 from headrace.protocol.records.compression import Compression, compress
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
@@ -19,12 +20,8 @@ ZEROS: Final = 60_000_000
 
 
 def _varint(value: int) -> bytes:
-    zigzag, encoded = value << 1, bytearray()
-    while zigzag >= 0x80:
-        encoded.append(zigzag & 0x7F | 0x80)
-        zigzag >>= 7
-    encoded.append(zigzag)
-    return bytes(encoded)
+    """A number of a record, which is not negative: its sign is the lowest bit."""
+    return encode_uvarint(value << 1)
 
 
 def _record(offset_delta: int, rest: bytes) -> bytes:
