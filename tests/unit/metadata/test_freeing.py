@@ -10,6 +10,7 @@ from headrace.metadata import freeing as module
 from headrace.metadata.freeing import LOOK_AGAIN_S, MAX_LOOKS, PartsFreeing, parts_gone
 from headrace.metadata.image import MetadataImage
 from tests.simulation.virtual_time import run
+from tests.unit.counted_steps import counted
 from tests.unit.metadata.test_follower import Log, caught_up, following
 
 STEP = 10
@@ -20,17 +21,6 @@ def short_steps(monkeypatch):
     monkeypatch.setattr(module, "STEP_PARTS", STEP)
 
 
-def collected(steps):
-    """The result of steps, and how many there were."""
-    count = 0
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value, count
-        count += 1
-
-
 def test_partitions_and_streams_that_are_gone_are_collected_in_steps(controller):
     controller.create("kept", 1)
     controller.create("a", 2 * STEP)
@@ -38,7 +28,7 @@ def test_partitions_and_streams_that_are_gone_are_collected_in_steps(controller)
     topic = old.topic("a")
     controller.delete("a")
 
-    parts, steps = collected(parts_gone(old, controller.image))
+    parts, steps = counted(parts_gone(old, controller.image))
 
     gone = {it for it in old.streams.values() if it.topic_id == topic.topic_id}
     assert steps == len(old.streams) // STEP
@@ -51,7 +41,7 @@ def test_few_parts_are_not_looked_for(controller):
     old = controller.image
     controller.delete("a")
 
-    assert collected(parts_gone(old, controller.image)) == ([], 0)
+    assert counted(parts_gone(old, controller.image)) == ([], 0)
 
 
 def test_parts_are_freed_in_many_turns_once_nothing_else_uses_them():

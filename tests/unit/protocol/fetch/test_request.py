@@ -18,6 +18,7 @@ from headrace.protocol.fetch.request import (
     decode_fetch_steps,
 )
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
+from tests.unit.counted_steps import counted
 
 TOPIC_ID = UUID(int=7)
 ID = TOPIC_ID.hex
@@ -180,15 +181,7 @@ def test_a_long_request_is_decoded_in_steps(
     listed = of_topics + elements
     body = head + (listed + none if part == "wanted" else none + listed)
     body += b"\1\0" if flexible else bytes(2)
-    steps = 0
-    decoding = decode_fetch_steps(version, memoryview(body))
-    while True:
-        try:
-            next(decoding)
-        except StopIteration as end:
-            request = end.value
-            break
-        steps += 1
+    request, steps = counted(decode_fetch_steps(version, memoryview(body)))
     decoded = request.topics if part == "wanted" else request.forgotten
     assert [len(topic.partitions) for topic in decoded] == [partitions] * topics
     if part == "wanted" or topics > 1:  # the numbers of one topic to forget are a step

@@ -12,6 +12,7 @@ from headrace.protocol.messages.codec import (
 )
 from headrace.protocol.messages.decoding import ELEMENT_BYTES, STEP_ELEMENTS
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
+from tests.unit.counted_steps import counted
 
 
 @pytest.mark.parametrize(
@@ -126,15 +127,7 @@ def test_a_large_body_is_decoded_in_steps(topics: int) -> None:
     each = 30_000 // topics
     topic = b"\x02t" + encode_uvarint(each + 1) + partition * each + b"\0"
     body = encode_uvarint(topics + 1) + topic * topics + bytes(4) + b"\0"
-    steps = decode_request_steps(ApiKey.DELETE_RECORDS, 2, memoryview(body))
-    stops = 0
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            request = end.value
-            break
-        stops += 1
+    request, stops = counted(decode_request_steps(ApiKey.DELETE_RECORDS, 2, memoryview(body)))
     assert [len(topic.partitions) for topic in request.topics] == [each] * topics
     assert stops == topics * (each + 1) // STEP_ELEMENTS
 

@@ -1,6 +1,5 @@
 """Encoding in steps: the same bytes as at once, in pieces, bounded."""
 
-from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from headrace.protocol.messages.encoding import (
     STEP_ELEMENTS,
     free_steps,
 )
+from tests.unit.counted_steps import counted
 
 TOPIC = MetadataResponse.MetadataResponseTopic
 PARTITION = TOPIC.MetadataResponsePartition
@@ -53,21 +53,10 @@ def metadata(topics: int, partitions: int) -> Any:
     )
 
 
-def run(steps: Generator[None, None, list[bytes]]) -> tuple[list[bytes], int]:
-    """The pieces, and how often it stopped."""
-    stops = 0
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value, stops
-        stops += 1
-
-
 @pytest.mark.parametrize("version", [0, 8, 9, 13])
 @pytest.mark.parametrize(("topics", "partitions"), [(0, 0), (3, 0), (1, 9_000), (4_000, 2)])
 def test_steps_give_the_message_in_pieces(version: int, topics: int, partitions: int) -> None:
-    pieces, stops = run(encode_response_steps(metadata(topics, partitions), version, 7))
+    pieces, stops = counted(encode_response_steps(metadata(topics, partitions), version, 7))
     _, decoded = decode_response(ApiKey.METADATA, version, memoryview(b"".join(pieces)))
     assert [(it.name, len(it.partitions)) for it in decoded.topics] == [
         (f"topic-{number}", partitions) for number in range(topics)
@@ -80,24 +69,24 @@ def test_steps_give_the_message_in_pieces(version: int, topics: int, partitions:
 @pytest.mark.parametrize("partitions", [0, 1, 9_000])
 def test_an_element_may_have_been_encoded_before(version: int, partitions: int) -> None:
     response = metadata(3, partitions)
-    pieces, _ = run(encode_response_steps(response, version, 7))
+    pieces, _ = counted(encode_response_steps(response, version, 7))
     for number in (0, 2):
         response.topics[number] = completed(
             encode_element_steps(MetadataResponse, "topics", response.topics[number], version)
         )
-    again, _ = run(encode_response_steps(response, version, 7))
+    again, _ = counted(encode_response_steps(response, version, 7))
     assert b"".join(again) == b"".join(pieces)
     with pytest.raises(AnswerTooLargeError):
-        run(encode_response_steps(response, version, 7, len(b"".join(pieces)) - 30))
+        counted(encode_response_steps(response, version, 7, len(b"".join(pieces)) - 30))
 
 
 def test_an_answer_beyond_its_bound_is_given_up() -> None:
     response = metadata(1, 1_000)
     whole = len(messages.encode_response(response, 12, 7))
-    pieces, _ = run(encode_response_steps(response, 12, 7, whole))
+    pieces, _ = counted(encode_response_steps(response, 12, 7, whole))
     assert sum(map(len, pieces)) == whole
     with pytest.raises(AnswerTooLargeError, match=f"exceeds {whole - 100} bytes"):
-        run(encode_response_steps(response, 12, 7, whole - 100))
+        counted(encode_response_steps(response, 12, 7, whole - 100))
 
 
 def test_a_large_message_is_freed_in_steps() -> None:
