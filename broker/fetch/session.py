@@ -202,17 +202,19 @@ class FetchSession:
 
     def update(self, request: FetchRequest) -> Generator[None, None, None]:
         """Add, change and forget partitions, `STEP_PARTITIONS` at a time, as long as the session is not closed."""
+        for made, _ in enumerate(self._changes(request)):
+            if made and made % STEP_PARTITIONS == 0:
+                yield
+                if self.is_closed:
+                    return
+
+    def _changes(self, request: FetchRequest) -> Generator[None, None, None]:
+        """Add, change or forget one partition after the other; it stops before each."""
         partitions, by_id = self.partitions, self.by_id
-        room = STEP_PARTITIONS
         for topic in request.topics:
             name = _number(topic.topic_id) if by_id else topic.name
             for asked in topic.partitions:
-                if not room:
-                    room = STEP_PARTITIONS
-                    yield
-                    if self.is_closed:
-                        return
-                room -= 1
+                yield
                 key = (name, asked.partition_index)
                 known = partitions.get(key)
                 if known is None:
@@ -227,12 +229,7 @@ class FetchSession:
         for forgotten in request.forgotten:
             name = _number(forgotten.topic_id) if by_id else forgotten.name
             for index in forgotten.partitions:
-                if not room:
-                    room = STEP_PARTITIONS
-                    yield
-                    if self.is_closed:
-                        return
-                room -= 1
+                yield
                 self._forget((name, index))
 
     def _forget(self, key: SessionPartitionKey) -> None:
@@ -248,13 +245,12 @@ class FetchSession:
             self.moved = set()
         changed = self.changed
         if len(changed) == len(self.partitions):
-            return list(self.partitions.values())
+            return self.all()
         if len(changed) > STEP_PARTITIONS:  # to sort them takes longer
             return [partition for partition in self.partitions.values() if partition in changed]
         found = sorted(changed, key=_TURN)
-        self.changed = set(
-            found
-        )  # one that had thousands is slow to go through, however few are left
+        # One that had thousands is slow to go through, however few are left.
+        self.changed = set(found)
         return found
 
     def all(self) -> list[SessionPartition]:
