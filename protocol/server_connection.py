@@ -20,10 +20,10 @@ resize proves that there is no view.
 
 **Memory for a claimed size.** All connections together have `MAX_CLAIMED_BYTES` for what they claim and
 have not sent. A frame of `CLAIMED_AT_ONCE_BYTES` at most that fits into what is left of it gets all its
-memory at once, such as a request of Kafka's defaults, 1 MiB. Another one gets
-memory for what has come: `CLAIM_BYTES` at first, then up to `GROWTH_FACTOR` times that, and is copied as
-it grows. A frame beyond `MAPPED_BYTES` of which a part has come is mapped in full: its pages take memory
-when they are written, and are the system's again with the last view.
+memory at once, such as a request of Kafka's defaults, 1 MiB. Another one gets memory for what has come:
+`CLAIM_BYTES` at first, then up to `GROWTH_FACTOR` times that, and is copied as it grows. A frame beyond
+`MAPPED_BYTES` of which a part has come is mapped in full: its pages take memory when they are written,
+and are the system's again with the last view.
 
 Only a Produce and a Fetch may be that large. Any other request beyond `MAX_REQUEST_BYTES` ends the
 connection as soon as its key has come.
@@ -43,9 +43,8 @@ from headrace.protocol.headers import RequestHeader, parse_request_header
 Buffer = bytes | bytearray | memoryview  # what is written to a socket
 
 MAX_CLAIMED_BYTES: Final = 64 << 20
-CLAIMED_AT_ONCE_BYTES: Final = (
-    2 << 20
-)  # by one connection; to clear them takes half a millisecond or more
+# By one connection; to clear them takes half a millisecond or more.
+CLAIMED_AT_ONCE_BYTES: Final = 2 << 20
 CLAIM_BYTES: Final = 4 << 10  # for the first bytes of a large frame
 PROVEN_BYTES: Final = 256 << 10  # a client that has sent so much of a frame means it
 MAPPED_BYTES: Final = 32 << 20  # below it a mapping costs more than the memory of the last frame

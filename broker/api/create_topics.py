@@ -31,9 +31,8 @@ MAX_CONFIGS = 1_000  # of one topic; there are fewer keys
 
 _Result = CreateTopicsResponse.CreatableTopicResult
 _Config = _Result.CreatableTopicConfigs
-_Described = dict[
-    frozenset[tuple[str, str]], list[Any]
-]  # the configs of topics, by their overrides
+# The configs of topics, by their overrides.
+_Described = dict[frozenset[tuple[str, str]], list[Any]]
 
 
 class CreateTopicsHandler:

@@ -24,9 +24,8 @@ GC_THRESHOLDS = (2_000, 5, 1_000_000)
 # To look at 200,000 takes some 15 ms.
 GC_THRESHOLDS_OF_A_START = (200_000, 5, 1_000_000)
 IDLE_CHECK_INTERVAL_S = 30.0
-MAX_LOOKS = (
-    120  # an hour: then all objects are looked at, so that cycles of references do not pile up
-)
+# An hour: then all objects are looked at, so that cycles of references do not pile up.
+MAX_LOOKS = 120
 SWITCH_INTERVAL_S = 0.000_1
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 TRIM_THRESHOLD_BYTES = 256 * 1024 * 1024

@@ -24,9 +24,8 @@ from headrace.protocol.errors import ErrorCode
 
 RPC_VERSION: Final = 1
 MAX_FRAME_BYTES: Final = 64 << 20
-MAX_REQUEST_BYTES: Final = (
-    8 << 20
-)  # the ranges of 100,000 streams in one upload take a quarter of it
+# The ranges of 100,000 streams in one upload take a quarter of it.
+MAX_REQUEST_BYTES: Final = 8 << 20
 
 _HEADER: Final = struct.Struct(">BQ")
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
