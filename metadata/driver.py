@@ -13,7 +13,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -23,6 +22,7 @@ from headrace.metadata.controller.decision import ConfigRules, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.leadership import Leadership
+from headrace.metadata.log.directory import Directory
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.log_reads import LogReads
 from headrace.metadata.quorum.alone import NoPeers
@@ -82,6 +82,7 @@ class ControllerNode:
     def __init__(  # noqa: PLR0913 - keyword arguments: what a controller depends on
         self,
         config: MetadataConfig,
+        directory: Directory,
         *,
         node_id: int,
         rng: "Random",
@@ -95,7 +96,8 @@ class ControllerNode:
         """Create the controller without reading anything yet.
 
         Args:
-            config: the log's directory, the founders of the quorum, timeouts.
+            config: the founders of the quorum, timeouts.
+            directory: of the log.
             node_id: of this node.
             rng: for ids and election timeouts.
             wall_clock_ms: for records.
@@ -115,7 +117,7 @@ class ControllerNode:
         self._bootstrap = bootstrap
         self._directory_id = NO_DIRECTORY
         self._founded = False  # whether the log had a cluster id at the start, committed or not
-        self._store = LogStore(Path(config.log_dir), rng)
+        self._store = LogStore(directory, rng)
         self.condemn = self._store.condemn
         self._service = ControllerService(self)
         self._member: _Member | None = None

@@ -18,6 +18,7 @@ from headrace.metadata.log.contents import list_directory, read_contents
 from headrace.metadata.log.entry_format import NOT_PROVEN
 from headrace.metadata.log.hard_state import QuorumState, read_quorum_state
 from headrace.metadata.log.identity import IDENTITY_FILE, LOCK_FILE, read_identity
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.recovered import Recovered
 from headrace.metadata.raft.effects import HardState
 from headrace.metadata.records.entry import LogEntry, SnapshotId
@@ -58,11 +59,11 @@ def find_directory(path: Path) -> Path:
     raise MetadataIdentityError(f"{path} is not a metadata directory: {IDENTITY_FILE} is missing")
 
 
-def read_offline(directory: Path) -> OfflineMetadata:
+def read_offline(path: Path) -> OfflineMetadata:
     """Read a directory as it is now.
 
     Args:
-        directory: with `meta.properties` and the log.
+        path: of the directory with `meta.properties` and the log.
 
     Raises:
         MetadataIdentityError: it is not a metadata directory.
@@ -70,16 +71,17 @@ def read_offline(directory: Path) -> OfflineMetadata:
         MetadataFormatError: a newer version has written it.
         OSError: a file cannot be read.
     """
+    directory = OsDirectory(path)
     identity = read_identity(directory)
     known = identity.directory_id != NO_DIRECTORY
     snapshot_id, recovered, quorum_state = _read_log(directory, known=known)
     image = load_image(recovered, identity.cluster_id)
     return OfflineMetadata(
-        directory=directory,
+        directory=path,
         image=image,
         cluster_id=identity.cluster_id or image.cluster_id,
         node_id=identity.node_id,
-        in_use=is_locked(directory),
+        in_use=is_locked(path),
         unfinished_bytes=recovered.cut_off_bytes,
         directory_id=identity.directory_id,
         hard_state=None if quorum_state is None else quorum_state.hard_state,
@@ -89,14 +91,18 @@ def read_offline(directory: Path) -> OfflineMetadata:
     )
 
 
-def _read_log(directory: Path, *, known: bool) -> tuple[SnapshotId, Recovered, QuorumState | None]:
+def _read_log(
+    directory: OsDirectory, *, known: bool
+) -> tuple[SnapshotId, Recovered, QuorumState | None]:
     for _ in range(MAX_ATTEMPTS - 1):
         with suppress(FileNotFoundError, MetadataLogCorruptError):
             return _read_once(directory, known=known)
     return _read_once(directory, known=known)
 
 
-def _read_once(directory: Path, *, known: bool) -> tuple[SnapshotId, Recovered, QuorumState | None]:
+def _read_once(
+    directory: OsDirectory, *, known: bool
+) -> tuple[SnapshotId, Recovered, QuorumState | None]:
     quorum_state = read_quorum_state(directory) if known else None
     proven_end = NOT_PROVEN if quorum_state is None else quorum_state.proven
     listing = list_directory(directory)

@@ -1,6 +1,5 @@
 """Writes a metadata directory that begins with a given image. Asynchronous: through the log's store."""
 
-import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.log.durable_files import sync_directory
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.raft.effects import NOBODY, HardState, Persist
@@ -52,7 +51,7 @@ async def write_rebuilt(
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
-    sync_directory(directory.parent, os.fsync)
+    OsDirectory(directory.parent).sync()
 
 
 async def _write(
@@ -62,7 +61,7 @@ async def _write(
     cluster_id: str,
     rng: "Random",
 ) -> MetadataImage:
-    store = LogStore(directory, rng)
+    store = LogStore(OsDirectory(directory), rng)
     try:
         opened = await store.open(node_id=node_id, cluster_id=cluster_id)
         image = make(opened.directory_id)

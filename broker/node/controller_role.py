@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from uuid import UUID
 
 from headrace.broker.collectors.quorum_metrics import QuorumCollector, check_quorum
@@ -41,6 +42,7 @@ class ControllerRole:
             self._bootstrap = QuorumTransport(addresses, self._party)
         self.node = ControllerNode(
             config.metadata,
+            environment.open_metadata_directory(Path(config.metadata.log_dir)),
             node_id=config.node_id,
             cluster_id=config.cluster_id,
             rng=environment.rng,

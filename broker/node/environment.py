@@ -5,13 +5,16 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from headrace.metadata.log.directory import Directory
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.wal.open_device import DeviceOpener, open_device
 
 
 @dataclass(frozen=True, slots=True)
 class NodeEnvironment:
-    """Clocks, entropy, the WAL's disk and the environment variables; tests and simulations pass their own."""
+    """Clocks, entropy, disks and the environment variables; tests and simulations pass their own."""
 
     wall_clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     # Continues in suspend and never jumps: leases are measured with it.
@@ -21,4 +24,5 @@ class NodeEnvironment:
     monotonic_s: Callable[[], float] = time.perf_counter
     rng: random.Random = field(default_factory=random.SystemRandom)
     open_device: DeviceOpener = open_device
+    open_metadata_directory: Callable[[Path], Directory] = OsDirectory
     variables: dict[str, str] = field(default_factory=lambda: dict(os.environ))

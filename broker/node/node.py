@@ -75,7 +75,10 @@ class Node:
             await admin.bind()
             async with AsyncExitStack() as roles:
                 await roles.enter_async_context(running(admin.turns.run(), admin.serve()))
-                await unless_stopped(stop, prepare_directories(self._config))
+                preparing = prepare_directories(
+                    self._config, self._environment.open_metadata_directory
+                )
+                await unless_stopped(stop, preparing)
                 if self._unexpected is not None:
                     admin.server.expose(self._unexpected)
                     await roles.enter_async_context(running(self._unexpected.end_the_node()))

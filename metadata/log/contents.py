@@ -20,10 +20,11 @@ nothing else in the directory counts.
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata.log.directory import Directory
+from headrace.metadata.log.durable_files import read_file
 from headrace.metadata.log.entry_format import (
     NOT_PROVEN,
     SEGMENT_HEADER_BYTES,
@@ -51,17 +52,17 @@ class Segment(NamedTuple):
     """One file of entries."""
 
     base_index: int
-    path: Path
+    name: str
 
 
 class Listing(NamedTuple):
     """The files by use."""
 
     snapshot_id: SnapshotId
-    snapshot: Path | None
+    snapshot: str | None
     installing: bool  # the snapshot replaces everything else, which is yet to be deleted
     segments: list[Segment]
-    useless: list[Path]
+    useless: list[str]
 
 
 class Contents(NamedTuple):
@@ -71,57 +72,58 @@ class Contents(NamedTuple):
     entries: list[LogEntry]  # after the snapshot
     last_index: int
     last_segment: ScannedSegment | None
+    sizes: dict[int, int]  # of the segments before it, by base index
     unproven: bytes  # the last frames: nothing proves that they were durable
     torn_bytes: int  # after them, of a write that was not finished
 
 
-def segment_path(directory: Path, base_index: int) -> Path:
-    """The path of a segment."""
-    return directory / f"{base_index:0{DIGITS}d}{SEGMENT_SUFFIX}"
+def segment_name(base_index: int) -> str:
+    """The name of a segment's file."""
+    return f"{base_index:0{DIGITS}d}{SEGMENT_SUFFIX}"
 
 
-def snapshot_path(directory: Path, snapshot_id: SnapshotId, suffix: str = SNAPSHOT_SUFFIX) -> Path:
-    """The path of a snapshot."""
-    return directory / f"{snapshot_id.index:0{DIGITS}d}-{snapshot_id.term:0{DIGITS}d}{suffix}"
+def snapshot_name(snapshot_id: SnapshotId, suffix: str = SNAPSHOT_SUFFIX) -> str:
+    """The name of a snapshot's file."""
+    return f"{snapshot_id.index:0{DIGITS}d}-{snapshot_id.term:0{DIGITS}d}{suffix}"
 
 
-def has_log(directory: Path) -> bool:
+def has_log(directory: Directory) -> bool:
     """Whether the directory has any file of a log."""
-    names = (_SEGMENT_NAME, _SNAPSHOT_NAME, _INSTALL_NAME)
-    return any(name.fullmatch(path.name) for path in directory.iterdir() for name in names)
+    patterns = (_SEGMENT_NAME, _SNAPSHOT_NAME, _INSTALL_NAME)
+    return any(pattern.fullmatch(name) for name in directory.names() for pattern in patterns)
 
 
-def list_directory(directory: Path) -> Listing:
+def list_directory(directory: Directory) -> Listing:
     """List the files by use.
 
     Raises:
         MetadataLogCorruptError: a segment that may count has no valid header.
     """
-    paths = sorted(directory.iterdir())
-    useless = [path for path in paths if _TEMPORARY_NAME.fullmatch(path.name)]
-    snapshots = _named(paths, _SNAPSHOT_NAME)
-    installs = _named(paths, _INSTALL_NAME)
-    segments = [Segment(int(it.stem), it) for it in paths if _SEGMENT_NAME.fullmatch(it.name)]
+    names = sorted(directory.names())
+    useless = [name for name in names if _TEMPORARY_NAME.fullmatch(name)]
+    snapshots = _named(names, _SNAPSHOT_NAME)
+    installs = _named(names, _INSTALL_NAME)
+    segments = [Segment(int(it[:DIGITS]), it) for it in names if _SEGMENT_NAME.fullmatch(it)]
     if installs:
         newest_id, newest = installs[-1]
-        useless += [path for _, path in (*snapshots, *installs[:-1])]
-        useless += [segment.path for segment in segments]
+        useless += [name for _, name in (*snapshots, *installs[:-1])]
+        useless += [segment.name for segment in segments]
         return Listing(newest_id, newest, installing=True, segments=[], useless=useless)
-    useless += [path for _, path in snapshots[:-1]]
+    useless += [name for _, name in snapshots[:-1]]
     snapshot_id, snapshot = snapshots[-1] if snapshots else (NO_SNAPSHOT, None)
     first = 0
     for ordinal, segment in enumerate(segments):
         if segment.base_index <= snapshot_id.index + 1:
             first = ordinal
-    useless += [segment.path for segment in segments[:first]]
-    counting, cut_off = _without_cut_off(segments[first:])
+    useless += [segment.name for segment in segments[:first]]
+    counting, cut_off = _without_cut_off(directory, segments[first:])
     return Listing(
         snapshot_id, snapshot, installing=False, segments=counting, useless=[*useless, *cut_off]
     )
 
 
 def read_contents(
-    directory: Path, listing: Listing, proven_end: ProvenEnd = NOT_PROVEN
+    directory: Directory, listing: Listing, proven_end: ProvenEnd = NOT_PROVEN
 ) -> Contents:
     """Read all files that count.
 
@@ -135,58 +137,62 @@ def read_contents(
         FileNotFoundError: the owner of the directory deleted a file meanwhile.
     """
     start = listing.snapshot_id.index
-    snapshot = None if listing.snapshot is None else listing.snapshot.read_bytes()
+    snapshot = None if listing.snapshot is None else read_file(directory, listing.snapshot)
     if not listing.segments:
         if start and not listing.installing:
             raise MetadataLogCorruptError(
-                f"{directory} has a snapshot at entry {start}, but no log segment after it"
+                f"{directory.path} has a snapshot at entry {start}, but no log segment after it"
             )
-        return Contents(snapshot, [], start, None, b"", 0)
+        return Contents(snapshot, [], start, None, {}, b"", 0)
     if listing.segments[0].base_index > start + 1:
         raise MetadataLogCorruptError(
-            f"{directory}: entries {start + 1} to {listing.segments[0].base_index - 1} are missing"
+            f"{directory.path}: entries {start + 1} to {listing.segments[0].base_index - 1} are missing"
         )
     entries: list[LogEntry] = []
+    sizes: dict[int, int] = {}
     for segment, following in pairwise(listing.segments):
-        _, scanned = _scan(segment, following.base_index)
+        data, scanned = _scan(directory, segment, following.base_index)
+        sizes[segment.base_index] = len(data)
         entries += (entry for entry in scanned.entries if entry.index > start)
-    data, scanned = _scan(listing.segments[-1], None, proven_end)
+    data, scanned = _scan(directory, listing.segments[-1], None, proven_end)
     entries += (entry for entry in scanned.entries if entry.index > start)
     last_index = scanned.header.base_index - 1 + len(scanned.entries)
     if last_index < start:
         raise MetadataLogCorruptError(
-            f"{directory} has a snapshot at entry {start}, but its log ends at entry {last_index}"
+            f"{directory.path} has a snapshot at entry {start}, but its log ends at entry {last_index}"
         )
     _check_terms(listing.snapshot_id, entries, directory)
     unproven = data[scanned.proven_bytes : scanned.valid_bytes]
     torn_bytes = len(data) - scanned.valid_bytes
-    return Contents(snapshot, entries, last_index, scanned, unproven, torn_bytes)
+    return Contents(snapshot, entries, last_index, scanned, sizes, unproven, torn_bytes)
 
 
-def _named(paths: Sequence[Path], pattern: re.Pattern[str]) -> list[tuple[SnapshotId, Path]]:
-    matches = ((path, pattern.fullmatch(path.name)) for path in paths)
+def _named(names: Sequence[str], pattern: re.Pattern[str]) -> list[tuple[SnapshotId, str]]:
+    matches = ((name, pattern.fullmatch(name)) for name in names)
     return sorted(
-        (SnapshotId(int(match[1]), int(match[2])), path) for path, match in matches if match
+        (SnapshotId(int(match[1]), int(match[2])), name) for name, match in matches if match
     )
 
 
-def _without_cut_off(segments: Sequence[Segment]) -> tuple[list[Segment], list[Path]]:
+def _without_cut_off(
+    directory: Directory, segments: Sequence[Segment]
+) -> tuple[list[Segment], list[str]]:
     counting: list[Segment] = []
-    cut_off: list[Path] = []
+    cut_off: list[str] = []
     highest = 0
     for segment in segments:
-        with segment.path.open("rb") as file:
-            data = file.read(SEGMENT_HEADER_BYTES)
+        data = read_file(directory, segment.name, SEGMENT_HEADER_BYTES)
+        path = directory.path / segment.name
         try:
             header = decode_segment_header(data)
         except MetadataLogCorruptError as error:
-            raise MetadataLogCorruptError(f"{segment.path}: {error}") from error
+            raise MetadataLogCorruptError(f"{path}: {error}") from error
         if header.base_index != segment.base_index:
             raise MetadataLogCorruptError(
-                f"{segment.path} begins with entry {header.base_index}, which does not match its name"
+                f"{path} begins with entry {header.base_index}, which does not match its name"
             )
         if header.generation < highest:
-            cut_off.append(segment.path)
+            cut_off.append(segment.name)
         else:
             counting.append(segment)
             highest = header.generation
@@ -194,23 +200,28 @@ def _without_cut_off(segments: Sequence[Segment]) -> tuple[list[Segment], list[P
 
 
 def _scan(
-    segment: Segment, end_index: int | None, proven_end: ProvenEnd = NOT_PROVEN
+    directory: Directory,
+    segment: Segment,
+    end_index: int | None,
+    proven_end: ProvenEnd = NOT_PROVEN,
 ) -> tuple[bytes, ScannedSegment]:
-    data = segment.path.read_bytes()
+    data = read_file(directory, segment.name)
     try:
         return data, scan_segment(data, end_index, proven_end=proven_end)
     except MetadataLogCorruptError as error:
         raise MetadataLogCorruptError(
-            f"{segment.path}: {error}. Nothing was changed. If other controllers have the metadata, "
+            f"{directory.path / segment.name}: {error}. Nothing was changed. If other controllers have the metadata, "
             "replace this one's disk; otherwise rebuild them: docs/operations.md"
         ) from error
 
 
-def _check_terms(snapshot_id: SnapshotId, entries: Sequence[LogEntry], directory: Path) -> None:
+def _check_terms(
+    snapshot_id: SnapshotId, entries: Sequence[LogEntry], directory: Directory
+) -> None:
     term = snapshot_id.term
     for entry in entries:
         if entry.term < term:
             raise MetadataLogCorruptError(
-                f"{directory}: entry {entry.index} has term {entry.term}, below the previous term {term}"
+                f"{directory.path}: entry {entry.index} has term {entry.term}, below the previous term {term}"
             )
         term = entry.term

@@ -1,47 +1,52 @@
 """Small file operations that survive a power cut. Blocking: for the log's own thread."""
 
-import os
-from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
-Sync = Callable[[int], None]
+from headrace.metadata.log.directory import Directory, File
 
 TEMPORARY_SUFFIX: Final = ".tmp"
 
 
-def sync_directory(directory: Path, sync: Sync) -> None:
-    """Make created, renamed and deleted names of a directory durable."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        sync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def write_all(descriptor: int, data: bytes | memoryview, position: int) -> None:
+def write_all(file: File, data: bytes | memoryview, position: int) -> None:
     """Write all of `data`; a short write is continued."""
     rest = memoryview(data)
     while rest:
-        written = os.pwrite(descriptor, rest, position)
+        written = file.write(rest, position)
         position += written
         rest = rest[written:]
 
 
-def create_whole(path: Path, data: bytes, sync: Sync) -> None:
+def read_file(directory: Directory, name: str, max_bytes: int | None = None) -> bytes:
+    """Read a file from its beginning, at most `max_bytes` of it.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    file = directory.open_to_read(name)
+    try:
+        left = file.size() if max_bytes is None else max_bytes
+        data = file.read(left, 0)
+        while len(data) < left and (more := file.read(left - len(data), len(data))):
+            data += more
+        return data
+    finally:
+        file.close()
+
+
+def create_whole(directory: Directory, name: str, data: bytes) -> None:
     """Create or replace a file: after a crash it has all of `data`, or its previous contents."""
-    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    temporary = name + TEMPORARY_SUFFIX
+    file = directory.create(temporary)
     try:
         try:
-            write_all(descriptor, data, 0)
-            sync(descriptor)
+            write_all(file, data, 0)
+            file.sync()
         finally:
-            os.close(descriptor)
-        temporary.replace(path)
+            file.close()
+        directory.replace(temporary, name)
     except OSError:
         with suppress(OSError):
-            temporary.unlink()
+            directory.unlink(temporary)
         raise
-    sync_directory(path.parent, sync)
+    directory.sync()

@@ -1,4 +1,4 @@
-"""The files of the metadata log, and the descriptor of the last segment. Blocking: for the log's own thread.
+"""The files of the metadata log, and the last segment while it is open. Blocking: for the log's own thread.
 
 There is always a last segment, to which entries are appended. Taking a snapshot starts a new
 segment, so that every older one is obsolete once the snapshot is durable. Which files of a directory
@@ -6,10 +6,8 @@ count, also after a crash in the middle of any operation below, is decided in
 `headrace.metadata.log.contents`; each operation here takes effect with one rename.
 """
 
-import os
 from collections.abc import Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headrace.invariants import require
@@ -20,16 +18,11 @@ from headrace.metadata.log.contents import (
     Segment,
     list_directory,
     read_contents,
-    segment_path,
-    snapshot_path,
+    segment_name,
+    snapshot_name,
 )
-from headrace.metadata.log.durable_files import (
-    TEMPORARY_SUFFIX,
-    Sync,
-    create_whole,
-    sync_directory,
-    write_all,
-)
+from headrace.metadata.log.directory import Directory, File
+from headrace.metadata.log.durable_files import TEMPORARY_SUFFIX, create_whole, write_all
 from headrace.metadata.log.entry_format import (
     NOT_PROVEN,
     SEGMENT_HEADER_BYTES,
@@ -49,18 +42,17 @@ if TYPE_CHECKING:
 class LogFiles:
     """Reads at the start, then only writes. After a failure it writes nothing more."""
 
-    def __init__(self, directory: Path, sync: Sync) -> None:
+    def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self._sync = sync
-        self._descriptor = -1
-        self._position = 0  # in the last segment
+        self._file: File | None = None  # the last segment
+        self._position = 0  # in it
         self._segment_id = 0
         self._generation = 0
         self.failed = False  # for good: nothing more is written
         self._segments: list[Segment] = []
         self._sizes: dict[int, int] = {}  # of all segments but the last, by base index
-        self._snapshot: Path | None = None
-        self._served = ServedSnapshots()
+        self._snapshot: str | None = None
+        self._served = ServedSnapshots(directory)
         self.snapshot_id = NO_SNAPSHOT
         self.last_index = 0  # last durable entry
 
@@ -91,21 +83,21 @@ class LogFiles:
         contents = read_contents(self._directory, listing, proven_end)
         self._snapshot, self.snapshot_id = listing.snapshot, listing.snapshot_id
         self.last_index = contents.last_index
-        for path in listing.useless:
-            path.unlink()
-        sync_directory(self._directory, self._sync)
+        for name in listing.useless:
+            self._directory.unlink(name)
+        self._directory.sync()
         if contents.last_segment is None:
             self._begin_segment(SegmentHeader(self.last_index + 1, segment_id, 0))
             if listing.installing:
                 self._name_installed()
             return Recovered(contents.snapshot, [], 0)
         self._segments = listing.segments
-        self._sizes = {it.base_index: it.path.stat().st_size for it in self._segments[:-1]}
-        self._descriptor = os.open(self._segments[-1].path, os.O_RDWR)
+        self._sizes = contents.sizes
+        self._file = self._directory.open(self._segments[-1].name)
         _, self._segment_id, self._generation = contents.last_segment.header
         self._position = contents.last_segment.valid_bytes
-        write_all(self._descriptor, contents.unproven, self._position - len(contents.unproven))
-        self._sync(self._descriptor)
+        write_all(self._file, contents.unproven, self._position - len(contents.unproven))
+        self._file.sync()
         if contents.torn_bytes:
             self._begin_segment(
                 SegmentHeader(self.last_index + 1, segment_id, self._generation + 1)
@@ -118,12 +110,12 @@ class LogFiles:
         Raises:
             MetadataLogFailedError: a write or sync failed, now or earlier.
         """
-        self._require_working()
+        file = self._require_working()
         require(entries[0].index == self.last_index + 1, "entries are dense")
         group = encode_group(entries, synced_index=self.last_index, segment_id=self._segment_id)
         with self.failing_for_good():
-            write_all(self._descriptor, group, self._position)
-            self._sync(self._descriptor)
+            write_all(file, group, self._position)
+            file.sync()
         self._position += len(group)
         self.last_index = entries[-1].index
 
@@ -144,7 +136,7 @@ class LogFiles:
             useless = [it for it in self._segments if it.base_index > from_index]
             self._begin_segment(SegmentHeader(from_index, segment_id, self._generation + 1))
             for segment in useless:
-                segment.path.unlink()
+                self._directory.unlink(segment.name)
         self.last_index = from_index - 1
 
     def roll(self, segment_id: int) -> None:
@@ -156,12 +148,12 @@ class LogFiles:
             self._begin_segment(SegmentHeader(self.last_index + 1, segment_id, self._generation))
         except OSError:
             # It may exist after a restart; then no entry may be appended to the previous segment.
-            self.failed = segment_path(self._directory, self.last_index + 1).exists()
+            self.failed = self._directory.has(segment_name(self.last_index + 1))
             raise
 
-    def snapshot_temporary(self, snapshot_id: SnapshotId, suffix: str = SNAPSHOT_SUFFIX) -> Path:
-        """The path of a snapshot while it is being written."""
-        return snapshot_path(self._directory, snapshot_id, suffix + TEMPORARY_SUFFIX)
+    def snapshot_temporary(self, snapshot_id: SnapshotId, suffix: str = SNAPSHOT_SUFFIX) -> str:
+        """The name of a snapshot's file while it is being written."""
+        return snapshot_name(snapshot_id, suffix + TEMPORARY_SUFFIX)
 
     def adopt_snapshot(self, snapshot_id: SnapshotId) -> None:
         """Rename a complete and durable snapshot to its final name, and delete obsolete files.
@@ -170,19 +162,19 @@ class LogFiles:
         """
         temporary = self.snapshot_temporary(snapshot_id)
         if snapshot_id <= self.snapshot_id:
-            temporary.unlink()
+            self._directory.unlink(temporary)
             return
-        path = snapshot_path(self._directory, snapshot_id)
-        temporary.replace(path)
-        sync_directory(self._directory, self._sync)
+        name = snapshot_name(snapshot_id)
+        self._directory.replace(temporary, name)
+        self._directory.sync()
         self._served.replaced(self.snapshot_id.index)
-        old, self._snapshot, self.snapshot_id = self._snapshot, path, snapshot_id
+        old, self._snapshot, self.snapshot_id = self._snapshot, name, snapshot_id
         if old is not None:
-            old.unlink()
+            self._directory.unlink(old)
         while len(self._segments) > 1 and self._segments[1].base_index <= snapshot_id.index + 1:
             useless = self._segments.pop(0)
             self._sizes.pop(useless.base_index, None)
-            useless.path.unlink()
+            self._directory.unlink(useless.name)
 
     def install_snapshot(self, snapshot_id: SnapshotId, segment_id: int) -> None:
         """Replace the whole log by a complete and durable snapshot, written as `.install`.
@@ -195,17 +187,17 @@ class LogFiles:
         """
         self._require_working()
         require(snapshot_id > self.snapshot_id, "a snapshot replaces an older one")
-        path = snapshot_path(self._directory, snapshot_id, INSTALL_SUFFIX)
-        self.snapshot_temporary(snapshot_id, INSTALL_SUFFIX).replace(path)
+        name = snapshot_name(snapshot_id, INSTALL_SUFFIX)
+        self._directory.replace(self.snapshot_temporary(snapshot_id, INSTALL_SUFFIX), name)
         with self.failing_for_good():
-            sync_directory(self._directory, self._sync)
+            self._directory.sync()
             for segment in self._segments:
-                segment.path.unlink()
+                self._directory.unlink(segment.name)
             if self._snapshot is not None:
-                self._snapshot.unlink()
+                self._directory.unlink(self._snapshot)
             self._segments, self._sizes = [], {}
             self._served.replaced(self.snapshot_id.index)
-            self._snapshot, self.snapshot_id = path, snapshot_id
+            self._snapshot, self.snapshot_id = name, snapshot_id
             self.last_index = snapshot_id.index
             self._begin_segment(SegmentHeader(snapshot_id.index + 1, segment_id, 0))
             self._name_installed()
@@ -215,8 +207,8 @@ class LogFiles:
 
         The newest is here, and the one before it if somebody had begun to read it.
         """
-        path = self._snapshot if index == self.snapshot_id.index else None
-        return self._served.read(index, path, position, max_size)
+        name = self._snapshot if index == self.snapshot_id.index else None
+        return self._served.read(index, name, position, max_size)
 
     def close(self) -> None:
         """Close all files."""
@@ -224,9 +216,9 @@ class LogFiles:
         self._close_segment()
 
     def _close_segment(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     @contextmanager
     def failing_for_good(self) -> "Iterator[None]":
@@ -242,33 +234,35 @@ class LogFiles:
             # A failed sync may have dropped the dirty pages: a second one would prove nothing.
             self.failed = True
             raise MetadataLogFailedError(
-                f"the metadata log in {self._directory} cannot be written: {error}. No acknowledged "
+                f"the metadata log in {self._directory.path} cannot be written: {error}. No acknowledged "
                 "change is lost. Repair the disk or free space on it, and restart the node"
             ) from error
 
     def _begin_segment(self, header: SegmentHeader) -> None:
         """Create a segment, replacing one of that name, and append to it from now on."""
-        path = segment_path(self._directory, header.base_index)
-        create_whole(path, encode_segment_header(header), self._sync)
-        descriptor = os.open(path, os.O_RDWR)
+        name = segment_name(header.base_index)
+        create_whole(self._directory, name, encode_segment_header(header))
+        file = self._directory.open(name)
         if self._segments:
             self._sizes[self._segments[-1].base_index] = self._position
         self._close_segment()
         self._segments = [it for it in self._segments if it.base_index < header.base_index]
         self._sizes = {it.base_index: self._sizes[it.base_index] for it in self._segments}
-        self._segments.append(Segment(header.base_index, path))
-        self._descriptor, self._position = descriptor, SEGMENT_HEADER_BYTES
+        self._segments.append(Segment(header.base_index, name))
+        self._file, self._position = file, SEGMENT_HEADER_BYTES
         _, self._segment_id, self._generation = header
 
     def _name_installed(self) -> None:
         """Rename the installed snapshot to a normal one: all other files are deleted, durably."""
         assert self._snapshot is not None
-        path = snapshot_path(self._directory, self.snapshot_id)
-        self._snapshot = self._snapshot.replace(path)
-        sync_directory(self._directory, self._sync)
+        name = snapshot_name(self.snapshot_id)
+        self._directory.replace(self._snapshot, name)
+        self._snapshot = name
+        self._directory.sync()
 
-    def _require_working(self) -> None:
-        if self.failed or self._descriptor < 0:
+    def _require_working(self) -> File:
+        if self.failed or self._file is None:
             raise MetadataLogFailedError(
                 "the metadata log is closed, or failed earlier: restart the node"
             )
+        return self._file

@@ -33,7 +33,6 @@ A slot that cannot be read is ignored; if neither can be read the node must not 
 quorum: it could vote twice in a term.
 """
 
-import os
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +43,8 @@ from crc32c import crc32c
 
 from headrace.invariants import require
 from headrace.metadata.errors import MetadataLogCorruptError
-from headrace.metadata.log.durable_files import Sync, create_whole, write_all
+from headrace.metadata.log.directory import Directory, File
+from headrace.metadata.log.durable_files import create_whole, read_file, write_all
 from headrace.metadata.log.entry_format import NOT_PROVEN, ProvenEnd
 from headrace.metadata.raft.disks import next_start
 from headrace.metadata.raft.effects import HardState
@@ -79,9 +79,8 @@ class QuorumState(NamedTuple):
 class HardStateFile:
     """The open file."""
 
-    def __init__(self, descriptor: int, found: QuorumState, sync: Sync) -> None:
-        self._descriptor = descriptor
-        self._sync = sync
+    def __init__(self, file: File, found: QuorumState) -> None:
+        self._file = file
         self._written = found
 
     @property
@@ -105,21 +104,20 @@ class HardStateFile:
         return self._written.proven
 
     @classmethod
-    def create(cls, directory: Path, state: HardState, sync: Sync) -> None:
+    def create(cls, directory: Directory, state: HardState) -> None:
         """Create the file; it is durable on return."""
         slot = _encode(QuorumState(state))
         gap = bytes(SLOT_POSITIONS[1] - len(slot))
-        create_whole(directory / HARD_STATE_FILE, slot + gap + slot, sync)
+        create_whole(directory, HARD_STATE_FILE, slot + gap + slot)
 
     @classmethod
     def open(
-        cls, directory: Path, sync: Sync, *, proven: ProvenEnd = NOT_PROVEN, random32: int = 0
+        cls, directory: Directory, *, proven: ProvenEnd = NOT_PROVEN, random32: int = 0
     ) -> "HardStateFile":
         """Count a start, and make both slots durable again: the state may have been in the page cache only.
 
         Args:
             directory: of the file.
-            sync: makes a file durable.
             proven: how far the log is durable now.
             random32: tells this start from one of a copy of the directory.
 
@@ -128,7 +126,7 @@ class HardStateFile:
         """
         slots = _read_slots(directory)
         newest = _newest(slots)
-        found = cls(os.open(directory / HARD_STATE_FILE, os.O_RDWR), newest, sync)
+        found = cls(directory.open(HARD_STATE_FILE), newest)
         # A crash may have damaged the other slot: until that one is durable, this one stays as it is.
         newest_first = slots[0] == newest
         positions = SLOT_POSITIONS[::-1] if newest_first else SLOT_POSITIONS
@@ -153,17 +151,17 @@ class HardStateFile:
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._descriptor)
+        self._file.close()
 
     def _write_slots(self, state: QuorumState, positions: Sequence[int] = SLOT_POSITIONS) -> None:
         state = state._replace(write_number=self._written.write_number + 1)
         for position in positions:
-            write_all(self._descriptor, _encode(state), position)
-            self._sync(self._descriptor)
+            write_all(self._file, _encode(state), position)
+            self._file.sync()
         self._written = state
 
 
-def read_quorum_state(directory: Path) -> QuorumState:
+def read_quorum_state(directory: Directory) -> QuorumState:
     """Read the newest state.
 
     Raises:
@@ -172,11 +170,10 @@ def read_quorum_state(directory: Path) -> QuorumState:
     return _newest(_read_slots(directory))
 
 
-def _read_slots(directory: Path) -> list[QuorumState | None]:
-    path = directory / HARD_STATE_FILE
+def _read_slots(directory: Directory) -> list[QuorumState | None]:
+    path = directory.path / HARD_STATE_FILE
     try:
-        with path.open("rb") as file:
-            data = file.read(SLOT_POSITIONS[1] + MAX_SLOT_BYTES)
+        data = read_file(directory, HARD_STATE_FILE, SLOT_POSITIONS[1] + MAX_SLOT_BYTES)
     except FileNotFoundError:
         raise MetadataLogCorruptError(
             f"{path} is missing: the term and vote of this node are unknown, so it must not vote. "

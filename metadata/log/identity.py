@@ -11,14 +11,12 @@ copy of itself; it says why.
 process ends.
 """
 
-import fcntl
-import os
-from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from headrace.metadata.errors import MetadataIdentityError
-from headrace.metadata.log.durable_files import Sync, create_whole
+from headrace.metadata.log.directory import Directory, File
+from headrace.metadata.log.durable_files import create_whole, read_file
 from headrace.metadata.records.members import NO_DIRECTORY
 
 IDENTITY_FILE: Final = "meta.properties"
@@ -36,23 +34,20 @@ class Identity(NamedTuple):
     directory_id: UUID  # `NO_DIRECTORY` in version 1
 
 
-def lock_directory(directory: Path) -> int:
-    """Lock the directory; return the descriptor that holds the lock.
+def lock_directory(directory: Directory) -> File:
+    """Lock the directory; return the file that holds the lock while it is open.
 
     Raises:
         MetadataIdentityError: another process has it open.
     """
-    descriptor = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        msg = f"another process has the metadata directory {directory} open: stop it first"
+        return directory.lock(LOCK_FILE)
+    except BlockingIOError as error:
+        msg = f"another process has the metadata directory {directory.path} open: stop it first"
         raise MetadataIdentityError(msg) from error
-    return descriptor
 
 
-def find_identity(directory: Path, *, node_id: int, cluster_id: str) -> Identity | None:
+def find_identity(directory: Directory, *, node_id: int, cluster_id: str) -> Identity | None:
     """Read the owner of a directory, and check that it is this node.
 
     Args:
@@ -67,63 +62,62 @@ def find_identity(directory: Path, *, node_id: int, cluster_id: str) -> Identity
         MetadataIdentityError: the directory belongs to another cluster or node, or its identity
             cannot be read.
     """
-    if not (directory / IDENTITY_FILE).exists():
+    if not directory.has(IDENTITY_FILE):
         return None
     found = read_identity(directory)
     if found.node_id != node_id:
-        msg = f"{directory} belongs to node {found.node_id}, this is node {node_id}"
+        msg = f"{directory.path} belongs to node {found.node_id}, this is node {node_id}"
         raise MetadataIdentityError(msg)
     if cluster_id and found.cluster_id and found.cluster_id != cluster_id:
-        msg = f"{directory} belongs to cluster {found.cluster_id}, this node to {cluster_id}"
+        msg = f"{directory.path} belongs to cluster {found.cluster_id}, this node to {cluster_id}"
         raise MetadataIdentityError(msg)
     return found
 
 
-def condemn(directory: Path, reason: str, sync: Sync) -> None:
+def condemn(directory: Directory, reason: str) -> None:
     """Record durably that the directory is an old copy of itself: whoever opens it is refused.
 
     A supervisor starts its process again, and each start is counted: others would take it for a later one.
     """
-    create_whole(directory / OLD_COPY_FILE, reason.encode(), sync)
+    create_whole(directory, OLD_COPY_FILE, reason.encode())
 
 
-def refuse_old_copy(directory: Path) -> None:
+def refuse_old_copy(directory: Directory) -> None:
     """Check that the directory is not known to be an old copy.
 
     Raises:
         MetadataIdentityError: it is.
     """
-    path = directory / OLD_COPY_FILE
-    if path.exists():
-        reason = path.read_bytes()[:MAX_FILE_BYTES].decode(errors="replace")
+    if directory.has(OLD_COPY_FILE):
+        reason = read_file(directory, OLD_COPY_FILE, MAX_FILE_BYTES).decode(errors="replace")
         raise MetadataIdentityError(
-            f"the metadata directory {directory} is an old copy: {reason}. What this controller "
+            f"the metadata directory {directory.path} is an old copy: {reason}. What this controller "
             "acknowledged since is missing, so it must not take part. Replace this controller as "
             "after the loss of its disk: docs/operations.md"
         )
 
 
-def write_identity(directory: Path, identity: Identity, sync: Sync) -> None:
+def write_identity(directory: Directory, identity: Identity) -> None:
     """Write or replace the identity; it is durable on return."""
     lines = [f"version={IDENTITY_VERSION}"]
     if identity.cluster_id:
         lines.append(f"cluster.id={identity.cluster_id}")
     lines += [f"node.id={identity.node_id}", f"directory.id={identity.directory_id}", ""]
-    create_whole(directory / IDENTITY_FILE, "\n".join(lines).encode(), sync)
+    create_whole(directory, IDENTITY_FILE, "\n".join(lines).encode())
 
 
-def read_identity(directory: Path) -> Identity:
+def read_identity(directory: Directory) -> Identity:
     """Read the owner of a directory.
 
     Raises:
         MetadataIdentityError: its identity is missing or cannot be read.
     """
-    path = directory / IDENTITY_FILE
-    if not path.is_file():
+    path = directory.path / IDENTITY_FILE
+    if not directory.has(IDENTITY_FILE):
         raise MetadataIdentityError(
-            f"{directory} has no {IDENTITY_FILE}: it is not a metadata directory"
+            f"{directory.path} has no {IDENTITY_FILE}: it is not a metadata directory"
         )
-    properties = _read(path)
+    properties = _read(directory)
     version, cluster_id = properties.get("version"), properties.get("cluster.id", "")
     node_id = properties.get("node.id", "")
     if version not in ("1", str(IDENTITY_VERSION)):
@@ -142,11 +136,13 @@ def read_identity(directory: Path) -> Identity:
     return Identity(cluster_id, int(node_id), directory_id)
 
 
-def _read(path: Path) -> dict[str, str]:
-    if path.stat().st_size > MAX_FILE_BYTES:
+def _read(directory: Directory) -> dict[str, str]:
+    path = directory.path / IDENTITY_FILE
+    data = read_file(directory, IDENTITY_FILE, MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
         raise MetadataIdentityError(f"{path} is not an identity file: it is too large")
     try:
-        lines = path.read_bytes().decode().splitlines()
+        lines = data.decode().splitlines()
     except UnicodeDecodeError as error:
         raise MetadataIdentityError(f"{path} is not an identity file: {error}") from error
     pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))

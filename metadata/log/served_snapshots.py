@@ -6,43 +6,43 @@ the older one stays readable until the next takes that one's: at most two files,
 name. A reader thus has the time in which the log grows by a whole interval, and more, for its image.
 """
 
-import os
-from pathlib import Path
+from headrace.metadata.log.directory import Directory, File
 
 
 class ServedSnapshots:
     """The open files, by the index of their snapshots."""
 
-    def __init__(self) -> None:
-        self._descriptors: dict[int, int] = {}
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self._files: dict[int, File] = {}
 
     def read(
-        self, index: int, path: Path | None, position: int, max_size: int
+        self, index: int, name: str | None, position: int, max_size: int
     ) -> tuple[int, bytes] | None:
         """(file size, bytes from `position`) of a snapshot; None when it is not there any more.
 
         Args:
             index: of the snapshot.
-            path: where it is, if it is the newest.
+            name: of its file, if it is the newest.
             position: in its file.
             max_size: of the bytes.
 
         Raises:
             OSError: it cannot be read.
         """
-        descriptor = self._descriptors.get(index)
-        if descriptor is None:
-            if path is None:
+        file = self._files.get(index)
+        if file is None:
+            if name is None:
                 return None
-            descriptor = self._descriptors[index] = os.open(path, os.O_RDONLY)
-        return os.fstat(descriptor).st_size, os.pread(descriptor, max_size, position)
+            file = self._files[index] = self._directory.open_to_read(name)
+        return file.size(), file.read(max_size, position)
 
     def replaced(self, index: int) -> None:
         """A newer snapshot takes the place of this one: those before it are closed."""
-        for older in [it for it in self._descriptors if it != index]:
-            os.close(self._descriptors.pop(older))
+        for older in [it for it in self._files if it != index]:
+            self._files.pop(older).close()
 
     def close(self) -> None:
         """Close all files."""
-        while self._descriptors:
-            os.close(self._descriptors.popitem()[1])
+        while self._files:
+            self._files.popitem()[1].close()

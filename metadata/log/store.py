@@ -1,19 +1,16 @@
 """The metadata log as Raft uses it: durable state, snapshots, and recovery of both.
 
-Everything that blocks runs in one dedicated thread, in the order of the calls, so that an fsync
+Everything that blocks is run by the directory, in the order of the calls, so that an fsync
 neither stalls the event loop nor waits behind other work, and two writes never run at once.
 """
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from headrace.daemon_threads import DaemonThreads
 from headrace.invariants import InvariantError, require
 from headrace.metadata.errors import (
     MetadataIdentityError,
@@ -22,7 +19,8 @@ from headrace.metadata.errors import (
 )
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.contents import INSTALL_SUFFIX, has_log
-from headrace.metadata.log.durable_files import Sync
+from headrace.metadata.log.directory import Directory, File
+from headrace.metadata.log.durable_files import read_file, write_all
 from headrace.metadata.log.entry_format import NOT_PROVEN
 from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.hard_state import HardStateFile, read_quorum_state
@@ -44,6 +42,7 @@ from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.task_failures import report_unexpected
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from random import Random
 
 logger = logging.getLogger("headrace.metadata_log")
@@ -72,15 +71,13 @@ class SnapshotPart(NamedTuple):
 class LogStore:
     """Owns the directory of the metadata log, from `open` to `close`."""
 
-    def __init__(self, directory: Path, rng: "Random", *, sync: Sync = os.fsync) -> None:
+    def __init__(self, directory: Directory, rng: "Random") -> None:
         self._directory = directory
         self._rng = rng
-        self._sync = sync
-        self._files = LogFiles(directory, sync)
+        self._files = LogFiles(directory)
         self._hard_state: HardStateFile | None = None
         self._identity: Identity | None = None
-        self._thread = DaemonThreads(1, "metadata-log")
-        self._lock_descriptor = -1
+        self._lock: File | None = None
         self._is_closed = False
         self._snapshot_read_at_s = float("-inf")
         self._disks: tuple[Disk, ...] = ()  # to be remembered
@@ -118,7 +115,7 @@ class LogStore:
             MetadataIdentityError: always, with what to do.
             OSError: it could not be recorded.
         """
-        await self._run(partial(condemn, self._directory, reason, self._sync))
+        await self._run(partial(condemn, self._directory, reason))
         refuse_old_copy(self._directory)
 
     async def name_cluster(self, cluster_id: str) -> None:
@@ -143,7 +140,7 @@ class LogStore:
         """
         segment_id = self._new_segment_id()
         loop = asyncio.get_running_loop()
-        alarm = loop.call_later(SLOW_WRITE_S, _report_slow_write, self._directory)
+        alarm = loop.call_later(SLOW_WRITE_S, _report_slow_write, self._directory.path)
         try:
             await self._run(partial(self._persist, persist, segment_id))
         finally:
@@ -179,11 +176,11 @@ class LogStore:
         """
         segment_id = self._new_segment_id()
         await self._run(partial(self._files.roll, segment_id))
-        path = self._files.snapshot_temporary(snapshot_id)
-        async with self._new_file(path) as descriptor:
+        name = self._files.snapshot_temporary(snapshot_id)
+        async with self._new_file(name) as file:
             for piece in pieces:
-                await self._run(partial(self._write_some, descriptor, piece))
-            await self._run(lambda: self._sync(descriptor))
+                await self._run(partial(file.append, piece))
+            await self._run(file.sync)
             await self._run(lambda: self._files.adopt_snapshot(snapshot_id))
 
     async def install_snapshot(
@@ -214,17 +211,15 @@ class LogStore:
             raise InvariantError("the directory is open")
         require(snapshot_id.term <= self._hard_state.state.term, "its term comes first")
         segment_id = self._new_segment_id()
-        path = self._files.snapshot_temporary(snapshot_id, INSTALL_SUFFIX)
-        size_bytes = 0
-        async with self._new_file(path) as descriptor:
+        name = self._files.snapshot_temporary(snapshot_id, INSTALL_SUFFIX)
+        async with self._new_file(name) as file:
             async for chunk in chunks:
-                size_bytes += len(chunk)
-                if size_bytes > MAX_SNAPSHOT_BYTES:
+                if file.size_bytes + len(chunk) > MAX_SNAPSHOT_BYTES:
                     msg = f"the snapshot has more than {MAX_SNAPSHOT_BYTES} bytes"
                     raise MetadataLogCorruptError(msg)
-                await self._run(partial(self._write_some, descriptor, chunk))
-            image = await self._run(lambda: self._check_snapshot(path, snapshot_id))
-            await self._run(lambda: self._sync(descriptor))
+                await self._run(partial(file.append, chunk))
+            image = await self._run(lambda: self._check_snapshot(name, snapshot_id))
+            await self._run(file.sync)
             await self._run(lambda: self._files.install_snapshot(snapshot_id, segment_id))
         return image
 
@@ -252,18 +247,18 @@ class LogStore:
             async with asyncio.timeout(MAX_CLOSE_S):
                 await self._run(self._close)
         except TimeoutError:
-            _report_slow_write(self._directory)
-        self._thread.shutdown(wait=False)
+            _report_slow_write(self._directory.path)
+        self._directory.close()
 
     def _open(self, node_id: int, cluster_id: str) -> Opened:
-        self._directory.mkdir(parents=True, exist_ok=True)
-        self._lock_descriptor = lock_directory(self._directory)
+        self._directory.make()
+        self._lock = lock_directory(self._directory)
         refuse_old_copy(self._directory)
         identity = find_identity(self._directory, node_id=node_id, cluster_id=cluster_id)
         if identity is None:
             if has_log(self._directory):
                 raise MetadataIdentityError(
-                    f"{self._directory} has a metadata log, but no file that names its cluster and node"
+                    f"{self._directory.path} has a metadata log, but no file that names its cluster and node"
                 )
             identity = self._begin(Identity(cluster_id, node_id, NO_DIRECTORY), FRESH)
         proven_end = NOT_PROVEN
@@ -279,14 +274,13 @@ class LogStore:
             identity = self._begin(identity, HardState(last_term, NOBODY))
         self._hard_state = HardStateFile.open(
             self._directory,
-            self._sync,
             proven=self._files.end,
             random32=random64 >> 32,
         )
         self._disks = self._hard_state.disks
         if self._hard_state.state.term < last_term:
             raise MetadataLogCorruptError(
-                f"{self._directory}: the log has entries of term {last_term}, but the saved term is "
+                f"{self._directory.path}: the log has entries of term {last_term}, but the saved term is "
                 f"{self._hard_state.state.term}: the file with term and vote is an old copy"
             )
         self._identity = identity
@@ -303,9 +297,9 @@ class LogStore:
 
     def _begin(self, identity: Identity, state: HardState) -> Identity:
         """Write the directory's id. It comes last: without it the file with the vote does not count."""
-        HardStateFile.create(self._directory, state, self._sync)
+        HardStateFile.create(self._directory, state)
         identity = identity._replace(directory_id=random_id(self._rng))
-        write_identity(self._directory, identity, self._sync)
+        write_identity(self._directory, identity)
         return identity
 
     def _name_cluster(self, cluster_id: str) -> None:
@@ -315,11 +309,11 @@ class LogStore:
         if known == cluster_id:
             return
         if known:
-            msg = f"{self._directory} belongs to cluster {known}, not to {cluster_id}"
+            msg = f"{self._directory.path} belongs to cluster {known}, not to {cluster_id}"
             raise MetadataIdentityError(msg)
         identity = self._identity._replace(cluster_id=cluster_id)
         with self._files.failing_for_good():
-            write_identity(self._directory, identity, self._sync)
+            write_identity(self._directory, identity)
         self._identity = identity
 
     def _persist(self, persist: Persist, segment_id: int) -> None:
@@ -351,8 +345,7 @@ class LogStore:
             self._prove_soon()
 
     def _prove_soon(self) -> None:
-        proving = asyncio.get_running_loop().run_in_executor(self._thread, self._prove)
-        proving.add_done_callback(report_unexpected)
+        self._directory.run(self._prove).add_done_callback(report_unexpected)
 
     def _prove(self) -> None:
         """Record that the whole log is durable, so that damage of its end is told from a torn write.
@@ -374,16 +367,8 @@ class LogStore:
                 "the end of the metadata log could not be proven", extra={"reason": str(error)}
             )
 
-    def _write_some(self, descriptor: int, data: bytes) -> None:
-        begin = os.lseek(descriptor, 0, os.SEEK_CUR)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-        if (begin + len(data)) // SYNC_BYTES > begin // SYNC_BYTES:
-            self._sync(descriptor)
-
-    def _check_snapshot(self, path: Path, snapshot_id: SnapshotId) -> MetadataImage:
-        image = decode_snapshot(path.read_bytes())
+    def _check_snapshot(self, name: str, snapshot_id: SnapshotId) -> MetadataImage:
+        image = decode_snapshot(read_file(self._directory, name))
         if (image.index, image.term) != (snapshot_id.index, snapshot_id.term):
             raise MetadataLogCorruptError(
                 f"the snapshot is of entry {image.index} of term {image.term}, not {snapshot_id}"
@@ -391,21 +376,22 @@ class LogStore:
         known = "" if self._identity is None else self._identity.cluster_id
         if known and image.cluster_id and image.cluster_id != known:
             msg = (
-                f"the snapshot belongs to cluster {image.cluster_id}, {self._directory} to {known}"
+                f"the snapshot belongs to cluster {image.cluster_id}, "
+                f"{self._directory.path} to {known}"
             )
             raise MetadataIdentityError(msg)
         return image
 
     @asynccontextmanager
-    async def _new_file(self, path: Path) -> AsyncIterator[int]:
+    async def _new_file(self, name: str) -> "AsyncIterator[_NewFile]":
         """Create a file for writing; it is deleted unless it is renamed."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        descriptor = await self._run(lambda: os.open(path, flags, 0o644))
+        file = _NewFile(await self._run(lambda: self._directory.create(name)))
         try:
-            yield descriptor
+            yield file
         finally:
-            # Queued after what the thread is still doing, also when this task is cancelled.
-            self._thread.submit(_discard, descriptor, path)
+            # Behind what is still being written, also when this task is cancelled.
+            discarding = self._directory.run(partial(_discard, self._directory, file, name))
+            discarding.add_done_callback(report_unexpected)
 
     def _close(self) -> None:
         if self._hard_state is not None:
@@ -414,24 +400,44 @@ class LogStore:
         if self._hard_state is not None:
             self._hard_state.close()
             self._hard_state = None
-        if self._lock_descriptor >= 0:
-            os.close(self._lock_descriptor)
-            self._lock_descriptor = -1
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def _new_segment_id(self) -> int:
         return self._rng.getrandbits(64)
 
     async def _run(self, blocking: Callable[[], _T]) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, blocking)
+        return await self._directory.run(blocking)
 
 
-def _discard(descriptor: int, path: Path) -> None:
-    os.close(descriptor)
-    with suppress(FileNotFoundError):
-        path.unlink()
+class _NewFile:
+    """A file that is written from its beginning to its end. Blocking."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self.size_bytes = 0
+
+    def append(self, data: bytes) -> None:
+        write_all(self._file, data, self.size_bytes)
+        begin, self.size_bytes = self.size_bytes, self.size_bytes + len(data)
+        if self.size_bytes // SYNC_BYTES > begin // SYNC_BYTES:
+            self._file.sync()
+
+    def sync(self) -> None:
+        self._file.sync()
+
+    def close(self) -> None:
+        self._file.close()
 
 
-def _report_slow_write(directory: Path) -> None:
+def _discard(directory: Directory, file: _NewFile, name: str) -> None:
+    file.close()
+    with suppress(OSError):  # the next start removes it
+        directory.unlink(name)
+
+
+def _report_slow_write(directory: "Path") -> None:
     logger.warning(
         "a write of the metadata log has not completed yet, the disk is slow; waiting for it",
         extra={"directory": str(directory)},

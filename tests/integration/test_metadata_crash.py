@@ -16,6 +16,7 @@ from headrace.config.node import Endpoint, MetadataConfig
 from headrace.metadata.client import BrokerIdentity, MetadataClient, NewTopic
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.driver import ControllerNode
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.transport import LocalTransport
 from headrace.protocol.errors import ErrorCode
 
@@ -30,6 +31,7 @@ def config(directory):
 def new_controller(directory):
     return ControllerNode(
         config(directory),
+        OsDirectory(Path(config(directory).log_dir)),
         node_id=1,
         rng=random.Random(),
         wall_clock_ms=lambda: time.time_ns() // 1_000_000,

@@ -8,6 +8,7 @@ import pytest
 
 from headrace.metadata.errors import MetadataLogFailedError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.raft.effects import HardState, Persist
@@ -33,7 +34,7 @@ def entry(index, size_bytes=10_000):
 
 
 async def opened(disk):
-    store = LogStore(disk / "metadata", random.Random(1))
+    store = LogStore(OsDirectory(disk / "metadata"), random.Random(1))
     found = await store.open(node_id=1, cluster_id="")
     if found.hard_state.term == 0:
         await store.persist(Persist(HardState(1, -1)))
@@ -87,7 +88,7 @@ def test_a_vote_needs_no_room(disk):
         await store.persist(Persist(HardState(2, 1)))
         await store.close()
         (disk / BALLAST).unlink()
-        store = LogStore(disk / "metadata", random.Random(1))
+        store = LogStore(OsDirectory(disk / "metadata"), random.Random(1))
         assert (await store.open(node_id=1, cluster_id="")).hard_state == HardState(2, 1)
         await store.close()
 

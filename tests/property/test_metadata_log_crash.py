@@ -21,6 +21,7 @@ from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.entry_format import NOT_PROVEN, SEGMENT_HEADER_BYTES
 from headrace.metadata.log.files import LogFiles
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.raft.effects import FRESH, HardState, Persist
@@ -44,7 +45,7 @@ class Node:
 
     def __init__(self, recorded):
         self.recorded = recorded
-        self.store = LogStore(recorded.path, random.Random(1), sync=recorded.sync)
+        self.store = LogStore(OsDirectory(recorded.path, recorded.sync), random.Random(1))
 
 
 def snapshot_bytes(snapshot_id):
@@ -127,7 +128,7 @@ class Restart(NamedTuple):
 
     async def run(self, node):
         await node.store.close()
-        node.store = LogStore(node.recorded.path, random.Random(2), sync=node.recorded.sync)
+        node.store = LogStore(OsDirectory(node.recorded.path, node.recorded.sync), random.Random(2))
         await node.store.open(node_id=1, cluster_id="")
 
     def leaves(self, old):
@@ -193,7 +194,7 @@ LIFE = [
 
 async def look(directory, *, sync=lambda _: None):
     """Start on a directory: the state that it tells, and its id."""
-    store = LogStore(directory, random.Random(5), sync=sync)
+    store = LogStore(OsDirectory(directory, sync), random.Random(5))
     try:
         opened = await store.open(node_id=1, cluster_id="")
         snapshot = NO_SNAPSHOT
@@ -414,7 +415,7 @@ def test_one_flipped_bit_is_never_believed(groups, proven, data):
     """Refused, or (in what nothing proves) cut off; never other bytes than were written."""
     scratch = Path(tempfile.mkdtemp(prefix="metadata-log-"))
     try:
-        files = LogFiles(scratch, lambda _: None)
+        files = LogFiles(OsDirectory(scratch, lambda _: None))
         files.open(segment_id=1)
         written = []
         for number in groups:
@@ -428,7 +429,7 @@ def test_one_flipped_bit_is_never_believed(groups, proven, data):
         position = data.draw(st.integers(SEGMENT_HEADER_BYTES, len(content) - 1))
         content[position] ^= 1 << data.draw(st.integers(0, 7))
         path.write_bytes(content)
-        files = LogFiles(scratch, lambda _: None)
+        files = LogFiles(OsDirectory(scratch, lambda _: None))
         try:
             recovered = files.open(segment_id=2, proven_end=proven_end)
         except MetadataLogCorruptError:

@@ -104,10 +104,10 @@ BUGS = (
         "metadata/log/store.py",
         "LogStore._open",
         """
-            self._lock_descriptor = lock_directory(self._directory)
+            self._lock = lock_directory(self._directory)
             refuse_old_copy(self._directory)
         """,
-        "self._lock_descriptor = lock_directory(self._directory)",
+        "self._lock = lock_directory(self._directory)",
         f"{_THREE}::test_a_directory_that_was_put_back_from_a_copy_ends_its_controller",
     ),
     # Snapshots that others read
@@ -116,8 +116,8 @@ BUGS = (
         "a snapshot is removed under its reader",
         "metadata/log/served_snapshots.py",
         "ServedSnapshots.replaced",
-        "[it for it in self._descriptors if it != index]",
-        "list(self._descriptors)",
+        "[it for it in self._files if it != index]",
+        "list(self._files)",
         f"{_LOG}/test_files.py::test_a_snapshot_that_is_being_read_outlives_the_next_one",
     ),
     SeededBug(

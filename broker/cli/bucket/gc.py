@@ -149,10 +149,11 @@ def _locked(metadata_dir: str) -> Iterator[None]:
 
     from headrace.metadata.errors import MetadataIdentityError
     from headrace.metadata.log.identity import lock_directory
+    from headrace.metadata.log.os_directory import OsDirectory
     from headrace.metadata.offline import find_directory
 
     try:
-        descriptor = lock_directory(find_directory(Path(metadata_dir)))
+        lock = lock_directory(OsDirectory(find_directory(Path(metadata_dir))))
     except MetadataIdentityError as error:
         raise CommandFailedError(
             str(error),
@@ -161,7 +162,7 @@ def _locked(metadata_dir: str) -> Iterator[None]:
     try:
         yield
     finally:
-        os.close(descriptor)
+        lock.close()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import random
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from uuid import UUID
 
 from headrace.config.node import Endpoint, MetadataConfig
@@ -11,6 +12,7 @@ from headrace.metadata.client import BrokerIdentity, MetadataClient
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.controller.sessions import tick_interval_ms
 from headrace.metadata.driver import ControllerNode
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.rpc.frames import decode_answer, encode_request
 from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
@@ -72,6 +74,7 @@ class Cluster:
         self.seed += 1
         return ControllerNode(
             self.config,
+            OsDirectory(Path(self.config.log_dir)),
             **{
                 "node_id": 1,
                 "rng": random.Random(self.seed),

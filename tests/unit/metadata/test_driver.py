@@ -6,6 +6,7 @@ import pytest
 
 from headrace.metadata import log_reads
 from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError, RefusedError
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.quorum.snapshots import Snapshots
@@ -66,7 +67,7 @@ async def test_the_first_start_bootstraps_and_each_opens_a_term(cluster):
 @scenario
 async def test_a_first_start_that_was_cut_short_is_made_up_for(cluster):
     """The members are on the disk, what names the cluster is not."""
-    store = LogStore(Path(cluster.config.log_dir), random.Random(1))
+    store = LogStore(OsDirectory(Path(cluster.config.log_dir)), random.Random(1))
     opened = await store.open(node_id=1, cluster_id="")
     members = encode_members((Member(1, opened.directory_id, "", 0, True),))
     await store.persist(Persist(HardState(1, 1), entries=(LogEntry(1, 1, members),)))
@@ -82,7 +83,7 @@ async def test_a_first_start_that_was_cut_short_is_made_up_for(cluster):
 
 @scenario
 async def test_a_log_from_before_there_were_quorums_goes_on_as_a_quorum_of_one(cluster):
-    store = LogStore(Path(cluster.config.log_dir), random.Random(1))
+    store = LogStore(OsDirectory(Path(cluster.config.log_dir)), random.Random(1))
     await store.open(node_id=1, cluster_id="old")
     opening = encode_records(opening_records(1, leader_id=1, cluster_id="old", now_ms=9))
     await store.persist(Persist(HardState(1, NOBODY), entries=(LogEntry(1, 1, opening),)))
@@ -137,7 +138,7 @@ async def test_what_was_answered_survives_a_crash(cluster):
 async def test_a_damaged_log_is_not_started_from(cluster):
     async with cluster.controller() as node:
         await register(node)
-    path = next(node._store._directory.glob("*.log"))
+    path = next(Path(cluster.config.log_dir).glob("*.log"))
     data = bytearray(path.read_bytes())
     data[60] ^= 1
     path.write_bytes(data)

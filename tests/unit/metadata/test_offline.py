@@ -1,6 +1,5 @@
 """A metadata directory read from outside: beside its owner, and without touching it."""
 
-import os
 from uuid import UUID
 
 import pytest
@@ -10,6 +9,7 @@ from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptEr
 from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.hard_state import HardStateFile
 from headrace.metadata.log.identity import LOCK_FILE, Identity, lock_directory, write_identity
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.offline import find_directory, is_locked, read_offline
 from headrace.metadata.raft.effects import HardState
@@ -29,9 +29,9 @@ def controller():
 @pytest.fixture
 def owner(tmp_path, controller):
     """The directory's owner, which has written the controller's log and has it open."""
-    write_identity(tmp_path, Identity(CLUSTER_ID, 3, UUID(int=7)), os.fsync)
-    HardStateFile.create(tmp_path, HardState(1, 1), os.fsync)
-    files = LogFiles(tmp_path, os.fsync)
+    write_identity(OsDirectory(tmp_path), Identity(CLUSTER_ID, 3, UUID(int=7)))
+    HardStateFile.create(OsDirectory(tmp_path), HardState(1, 1))
+    files = LogFiles(OsDirectory(tmp_path))
     files.open(segment_id=77)
     files.append(controller.entries)
     yield files
@@ -45,7 +45,8 @@ def contents(directory):
 def take_snapshot(files, image):
     snapshot_id = SnapshotId(image.index, image.term)
     files.roll(segment_id=78)
-    files.snapshot_temporary(snapshot_id).write_bytes(b"".join(encode_snapshot(image)))
+    name = files.snapshot_temporary(snapshot_id)
+    (files._directory.path / name).write_bytes(b"".join(encode_snapshot(image)))
     files.adopt_snapshot(snapshot_id)
 
 
@@ -127,18 +128,18 @@ def test_a_directory_that_is_nobody_s(tmp_path, identity):
 
 def test_a_lock_is_seen_without_being_taken(tmp_path):
     assert not is_locked(tmp_path)
-    descriptor = lock_directory(tmp_path)
+    lock = lock_directory(OsDirectory(tmp_path))
     try:
         assert is_locked(tmp_path)
     finally:
-        os.close(descriptor)
+        lock.close()
     assert not is_locked(tmp_path)
     assert (tmp_path / LOCK_FILE).exists()
 
 
 def test_a_system_that_shows_no_locks(tmp_path):
-    descriptor = lock_directory(tmp_path)
+    lock = lock_directory(OsDirectory(tmp_path))
     try:
         assert not is_locked(tmp_path, locks=tmp_path / "none")
     finally:
-        os.close(descriptor)
+        lock.close()

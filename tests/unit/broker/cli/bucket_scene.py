@@ -7,6 +7,7 @@ from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.hard_state import HardStateFile
 from headrace.metadata.log.identity import Identity, lock_directory, write_identity
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.raft.effects import HardState
 from headrace.metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
 from headrace.storage.objects.keys import object_key
@@ -27,12 +28,12 @@ class BucketScene:
         self.controller.register()
         self.stream_id = self.controller.opened_stream("orders")
         self._end = 0
-        write_identity(self.metadata, Identity(CLUSTER_ID, 1, UUID(int=7)), os.fsync)
-        HardStateFile.create(self.metadata, HardState(1, 1), os.fsync)
-        self._files = LogFiles(self.metadata, os.fsync)
+        write_identity(OsDirectory(self.metadata), Identity(CLUSTER_ID, 1, UUID(int=7)))
+        HardStateFile.create(OsDirectory(self.metadata), HardState(1, 1))
+        self._files = LogFiles(OsDirectory(self.metadata))
         self._files.open(segment_id=5)
         self._written = 0
-        self._lock = -1
+        self._lock = None
 
     def path(self, object_id, cluster=CLUSTER_ID):
         """Where an object lies."""
@@ -76,10 +77,10 @@ class BucketScene:
 
     def lock(self):
         """Hold the directory as a running node does."""
-        self._lock = lock_directory(self.metadata)
+        self._lock = lock_directory(OsDirectory(self.metadata))
 
     def close(self):
         """Let go of everything."""
         self._files.close()
-        if self._lock >= 0:
-            os.close(self._lock)
+        if self._lock is not None:
+            self._lock.close()

@@ -1,3 +1,4 @@
+import asyncio
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -5,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from headrace.broker.node.private_directories import make_private_directories
+from headrace.broker.node.private_directories import prepare_directories
 from headrace.config.node import (
     Endpoint,
     MetadataConfig,
@@ -13,6 +14,11 @@ from headrace.config.node import (
     NodeConfig,
     StorageConfig,
 )
+from headrace.metadata.log.os_directory import OsDirectory
+
+
+def prepare(config: NodeConfig) -> None:
+    asyncio.run(prepare_directories(config, OsDirectory))
 
 
 def node(directory: Path) -> NodeConfig:
@@ -25,7 +31,7 @@ def node(directory: Path) -> NodeConfig:
 def test_new_directories_are_for_their_owner_only(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    make_private_directories(node(tmp_path / "of" / "data"))
+    prepare(node(tmp_path / "of" / "data"))
     for name in ("of", "of/data", "of/data/bucket", "of/data/metadata"):
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o700, name
     assert not caplog.records
@@ -42,9 +48,9 @@ def test_so_is_the_bucket_that_a_controller_alone_has_for_its_snapshots(tmp_path
         ),
         storage=StorageConfig(bucket_uri=bucket),
     )
-    make_private_directories(controller)
+    prepare(controller)
     assert [it.name for it in tmp_path.iterdir()] == ["metadata"]
-    make_private_directories(replace(controller, static={"s3.data.buckets": f"0@{bucket}"}))
+    prepare(replace(controller, static={"s3.data.buckets": f"0@{bucket}"}))
     assert (tmp_path / "bucket").stat().st_mode & 0o777 == 0o700
 
 
@@ -55,7 +61,7 @@ def test_those_that_exist_keep_their_rights_and_are_warned_about(
         (tmp_path / name).mkdir()
         (tmp_path / name).chmod(mode)
     with caplog.at_level(logging.WARNING):
-        make_private_directories(node(tmp_path))
+        prepare(node(tmp_path))
     (warned,) = caplog.records
     assert vars(warned)["directory"] == str(tmp_path / "bucket")
     assert vars(warned)["mode"] == "0755"
@@ -65,8 +71,8 @@ def test_those_that_exist_keep_their_rights_and_are_warned_about(
 def test_those_in_memory_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with TemporaryDirectory(dir="/dev/shm") as memory, caplog.at_level(logging.WARNING):
         node_in_memory = node(Path(memory) / "data")
-        make_private_directories(node_in_memory)
-        make_private_directories(node(tmp_path / "data"))
+        prepare(node_in_memory)
+        prepare(node(tmp_path / "data"))
     assert [it.message for it in caplog.records] == [
         "a directory with data is in memory: what is acknowledged is lost with the machine"
     ] * 2
@@ -78,4 +84,4 @@ def test_those_in_memory_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixtu
 
 def test_what_cannot_be_made_is_left_to_who_needs_it(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
-    make_private_directories(node(tmp_path / "data"))
+    prepare(node(tmp_path / "data"))

@@ -3,6 +3,7 @@ import os
 import pytest
 
 from headrace.metadata.log.durable_files import create_whole
+from headrace.metadata.log.os_directory import OsDirectory
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):
@@ -19,7 +20,7 @@ def test_a_file_is_whole_or_not_there(tmp_path):
             os.fsync(descriptor)
 
         with pytest.raises(OSError, match="injected"):
-            create_whole(path, b"data", sync)
+            create_whole(OsDirectory(tmp_path, sync), "file", b"data")
         assert (path.read_bytes() if path.exists() else None) == expected
 
 
@@ -30,6 +31,6 @@ def test_content_is_synced_before_it_gets_its_name(tmp_path):
     def sync(descriptor):
         seen.append((path.exists(), os.fstat(descriptor).st_size if not path.exists() else None))
 
-    create_whole(path, b"data", sync)
+    create_whole(OsDirectory(tmp_path, sync), "file", b"data")
 
     assert seen == [(False, 4), (True, None)]

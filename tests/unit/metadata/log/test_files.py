@@ -7,13 +7,14 @@ import pytest
 from crc32c import crc32c
 
 from headrace.metadata.errors import MetadataLogCorruptError, MetadataLogFailedError
-from headrace.metadata.log.contents import INSTALL_SUFFIX, has_log
+from headrace.metadata.log.contents import INSTALL_SUFFIX, SNAPSHOT_SUFFIX, has_log
 from headrace.metadata.log.entry_format import (
     FRAME_HEADER_BYTES,
     SEGMENT_HEADER_BYTES,
     encode_group,
 )
 from headrace.metadata.log.files import LogFiles
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.records.entry import LogEntry, SnapshotId
 
 
@@ -22,7 +23,7 @@ def entry(index, term=1):
 
 
 def opened(directory, sync=lambda _: None):
-    files = LogFiles(directory, sync)
+    files = LogFiles(OsDirectory(directory, sync))
     recovered = files.open(segment_id=77)
     return files, recovered
 
@@ -38,9 +39,13 @@ def written(directory, *groups):
     return recovered
 
 
+def temporary(files, snapshot_id, suffix=SNAPSHOT_SUFFIX):
+    return files._directory.path / files.snapshot_temporary(snapshot_id, suffix)
+
+
 def snapshot(files, index, content=b"snapshot"):
     snapshot_id = SnapshotId(index, 1)
-    files.snapshot_temporary(snapshot_id).write_bytes(content)
+    temporary(files, snapshot_id).write_bytes(content)
     files.adopt_snapshot(snapshot_id)
 
 
@@ -65,7 +70,7 @@ def test_an_empty_directory_begins_at_entry_one(tmp_path):
 
     assert recovered == (None, [], 0)
     assert files.last_index == 0
-    assert has_log(tmp_path)
+    assert has_log(OsDirectory(tmp_path))
     files.close()
 
 
@@ -586,7 +591,7 @@ def test_a_log_of_the_format_before_is_read_and_goes_on(tmp_path):
 
 def install(files, index, term=2, content=b"theirs"):
     snapshot_id = SnapshotId(index, term)
-    files.snapshot_temporary(snapshot_id, INSTALL_SUFFIX).write_bytes(content)
+    temporary(files, snapshot_id, INSTALL_SUFFIX).write_bytes(content)
     files.install_snapshot(snapshot_id, 99)
 
 
@@ -627,7 +632,7 @@ def test_a_snapshot_of_our_own_that_another_has_overtaken(tmp_path):
     files, _ = opened(tmp_path)
     append(files, entry(1), entry(2))
     files.roll(1)
-    files.snapshot_temporary(SnapshotId(2, 1)).write_bytes(b"ours")
+    temporary(files, SnapshotId(2, 1)).write_bytes(b"ours")
     install(files, 9)
     files.adopt_snapshot(SnapshotId(2, 1))
     files.close()
@@ -716,7 +721,7 @@ def test_a_snapshot_that_is_being_read_outlives_one_that_replaces_the_log(tmp_pa
     snapshot(files, 1, b"ours")
     assert files.read_snapshot(1, 0, 2) == (4, b"ou")
     theirs = SnapshotId(9, 1)
-    files.snapshot_temporary(theirs, INSTALL_SUFFIX).write_bytes(b"theirs")
+    temporary(files, theirs, INSTALL_SUFFIX).write_bytes(b"theirs")
     files.install_snapshot(theirs, segment_id=5)
     assert files.read_snapshot(1, 2, 2) == (4, b"rs")
     assert files.read_snapshot(9, 0, 9) == (6, b"theirs")

@@ -14,6 +14,7 @@ from headrace.metadata.log.hard_state import (
     QuorumState,
     read_quorum_state,
 )
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.raft.effects import FRESH, NOBODY, HardState
 from headrace.metadata.raft.messages import Disk
 from headrace.metadata.raft.plausibility import MAX_DISKS
@@ -31,16 +32,16 @@ DISKS = (Disk(UUID(int=1 << 120), 17, 18, 19), Disk(UUID(int=2), 1 << 62, 0, 5))
 
 
 def opened(directory, sync=os.fsync, proven=PROVEN):
-    return HardStateFile.open(directory, sync, proven=proven, random32=5)
+    return HardStateFile.open(OsDirectory(directory, sync), proven=proven, random32=5)
 
 
 def hard_state(directory):
-    return read_quorum_state(directory).hard_state
+    return read_quorum_state(OsDirectory(directory)).hard_state
 
 
 @pytest.fixture
 def path(tmp_path):
-    HardStateFile.create(tmp_path, HardState(7, 3), os.fsync)
+    HardStateFile.create(OsDirectory(tmp_path), HardState(7, 3))
     return tmp_path / HARD_STATE_FILE
 
 
@@ -60,7 +61,7 @@ def test_golden_bytes(tmp_path, path):
 def test_version_1_is_read_and_replaced(tmp_path, path):
     gap = bytes(SLOT_POSITIONS[1] - len(VERSION_1_SLOT))
     path.write_bytes(VERSION_1_SLOT + gap + VERSION_1_SLOT)
-    assert read_quorum_state(tmp_path) == QuorumState(HardState(7, 3), NOT_PROVEN)
+    assert read_quorum_state(OsDirectory(tmp_path)) == QuorumState(HardState(7, 3), NOT_PROVEN)
     opened(tmp_path).close()
     assert path.read_bytes().count(GOLDEN_SLOT) == 2
 
@@ -69,7 +70,9 @@ def test_a_crash_between_the_slots_of_an_upgrade_loses_nothing(tmp_path, path):
     opened(tmp_path).close()
     whole = path.read_bytes()
     path.write_bytes(whole[: SLOT_POSITIONS[1]] + VERSION_1_SLOT)
-    assert read_quorum_state(tmp_path) == QuorumState(HardState(7, 3), PROVEN, 1, (1 << 32) + 5)
+    assert read_quorum_state(OsDirectory(tmp_path)) == QuorumState(
+        HardState(7, 3), PROVEN, 1, (1 << 32) + 5
+    )
 
 
 def test_software_that_knows_version_1_alone_can_tell_which_it_found(path):
@@ -84,13 +87,15 @@ def test_what_was_written_last_is_read(tmp_path, path):
     for state in (HardState(8, NOBODY), HardState(8, 2), HardState(9, 1)):
         file.write(state)
         assert file.state == hard_state(tmp_path) == state
-        assert read_quorum_state(tmp_path).proven == PROVEN
+        assert read_quorum_state(OsDirectory(tmp_path)).proven == PROVEN
     later = PROVEN._replace(last_index=5, position=256)
     file.prove(later, DISKS)
     assert (file.proven, file.state, file.disks) == (later, HardState(9, 1), DISKS)
     file.write(HardState(10, 1))
     start = (1 << 32) + 5
-    assert read_quorum_state(tmp_path) == QuorumState(HardState(10, 1), later, 6, start, DISKS)
+    assert read_quorum_state(OsDirectory(tmp_path)) == QuorumState(
+        HardState(10, 1), later, 6, start, DISKS
+    )
     file.close()
     file = opened(tmp_path)
     assert (file.start >> 32, file.disks) == (2, DISKS), "starts are counted"
@@ -101,7 +106,7 @@ def test_any_number_of_members_fits(tmp_path, path):
     file = opened(tmp_path)
     many = tuple(Disk(UUID(int=it), 1, 2, 3) for it in range(MAX_DISKS + 1))
     file.prove(PROVEN, many)
-    assert read_quorum_state(tmp_path).disks == many[:MAX_DISKS]
+    assert read_quorum_state(OsDirectory(tmp_path)).disks == many[:MAX_DISKS]
     assert path.stat().st_size <= SLOT_POSITIONS[1] + MAX_SLOT_BYTES
     file.close()
 
@@ -115,7 +120,7 @@ def test_damage_of_one_slot_costs_nothing_and_is_repaired(tmp_path, path):
             data = path.read_bytes()
             first, second = (data[at : at + len(GOLDEN_SLOT)] for at in SLOT_POSITIONS)
             assert first == second
-            assert read_quorum_state(tmp_path).proven == PROVEN
+            assert read_quorum_state(OsDirectory(tmp_path)).proven == PROVEN
 
 
 def test_a_start_replaces_the_damaged_slot_first(tmp_path, path):
@@ -144,11 +149,11 @@ def test_damage_of_both_slots_is_refused_and_never_taken_for_an_empty_vote(tmp_p
 
 def test_a_newer_format_is_refused(tmp_path, path, monkeypatch):
     monkeypatch.setattr("headrace.metadata.log.hard_state.VERSION", 3)
-    HardStateFile.create(tmp_path, HardState(8, 1), os.fsync)
+    HardStateFile.create(OsDirectory(tmp_path), HardState(8, 1))
     monkeypatch.undo()
 
     with pytest.raises(MetadataLogCorruptError, match="format 3"):
-        read_quorum_state(tmp_path)
+        read_quorum_state(OsDirectory(tmp_path))
 
 
 def test_one_slot_is_durable_before_the_other_is_touched(tmp_path, path):
@@ -180,5 +185,5 @@ def test_a_vote_is_never_changed_and_a_term_never_goes_back(tmp_path, path, stat
 
 
 def test_the_first_state_of_all(tmp_path):
-    HardStateFile.create(tmp_path, FRESH, os.fsync)
+    HardStateFile.create(OsDirectory(tmp_path), FRESH)
     assert hard_state(tmp_path) == HardState(0, NOBODY)

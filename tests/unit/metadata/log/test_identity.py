@@ -1,4 +1,3 @@
-import os
 from uuid import UUID
 
 import pytest
@@ -11,6 +10,7 @@ from headrace.metadata.log.identity import (
     lock_directory,
     write_identity,
 )
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.records.members import NO_DIRECTORY
 
 DIRECTORY = UUID("6f2f7a36-5f5d-4b33-9f0a-0d6a5f0f4c11")
@@ -18,12 +18,12 @@ OURS = Identity("ours", 1, DIRECTORY)
 
 
 def found(directory, *, node_id=1, cluster_id=""):
-    return find_identity(directory, node_id=node_id, cluster_id=cluster_id)
+    return find_identity(OsDirectory(directory), node_id=node_id, cluster_id=cluster_id)
 
 
 def test_a_new_directory_has_no_identity_until_it_is_written(tmp_path):
     assert found(tmp_path) is None
-    write_identity(tmp_path, OURS, os.fsync)
+    write_identity(OsDirectory(tmp_path), OURS)
 
     assert (tmp_path / IDENTITY_FILE).read_text() == (
         f"version=2\ncluster.id=ours\nnode.id=1\ndirectory.id={DIRECTORY}\n"
@@ -32,7 +32,7 @@ def test_a_new_directory_has_no_identity_until_it_is_written(tmp_path):
 
 
 def test_a_cluster_that_is_not_known_yet(tmp_path):
-    write_identity(tmp_path, OURS._replace(cluster_id=""), os.fsync)
+    write_identity(OsDirectory(tmp_path), OURS._replace(cluster_id=""))
 
     assert "cluster.id" not in (tmp_path / IDENTITY_FILE).read_text()
     assert found(tmp_path, cluster_id="any") == Identity("", 1, DIRECTORY)
@@ -40,7 +40,7 @@ def test_a_cluster_that_is_not_known_yet(tmp_path):
 
 @pytest.mark.parametrize("other", [{"node_id": 2}, {"cluster_id": "other"}])
 def test_somebody_elses_directory_is_refused(tmp_path, other):
-    write_identity(tmp_path, OURS, os.fsync)
+    write_identity(OsDirectory(tmp_path), OURS)
 
     with pytest.raises(MetadataIdentityError):
         found(tmp_path, **other)
@@ -80,9 +80,9 @@ def test_comments_and_blanks_are_allowed(tmp_path):
 
 
 def test_a_directory_is_opened_once_at_a_time(tmp_path):
-    first = lock_directory(tmp_path)
+    first = lock_directory(OsDirectory(tmp_path))
     with pytest.raises(MetadataIdentityError):
-        lock_directory(tmp_path)
-    os.close(first)
+        lock_directory(OsDirectory(tmp_path))
+    first.close()
 
-    os.close(lock_directory(tmp_path))
+    lock_directory(OsDirectory(tmp_path)).close()

@@ -17,6 +17,7 @@ from headrace.metadata.log import store as store_module
 from headrace.metadata.log.entry_format import SEGMENT_HEADER_BYTES
 from headrace.metadata.log.hard_state import HARD_STATE_FILE, read_quorum_state
 from headrace.metadata.log.identity import IDENTITY_FILE
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.raft.effects import FRESH, NOBODY, HardState, Persist
@@ -32,8 +33,8 @@ async def append(store, entries):
     await store.persist(Persist(entries=tuple(entries)))
 
 
-async def opened(directory, **options):
-    store = LogStore(directory, random.Random(1), **options)
+async def opened(directory, sync=os.fsync):
+    store = LogStore(OsDirectory(directory, sync), random.Random(1))
     found = await store.open(node_id=1, cluster_id="")
     if found.hard_state == FRESH:
         await store.persist(Persist(hard_state=HardState(1, 1)))
@@ -83,7 +84,7 @@ def test_appends_go_on_while_a_snapshot_is_written(tmp_path):
 def test_a_second_process_is_refused_and_leaves_the_first_alone(tmp_path):
     async def scenario():
         store, _ = await opened(tmp_path)
-        other = LogStore(tmp_path, random.Random(1))
+        other = LogStore(OsDirectory(tmp_path), random.Random(1))
         with pytest.raises(MetadataIdentityError):
             await other.open(node_id=1, cluster_id="")
         await other.close()
@@ -196,8 +197,8 @@ def test_a_failed_append_fails_all_that_follow(tmp_path):
 # What consensus needs
 
 
-async def begin(directory, *, node_id=1, cluster_id="", **options):
-    store = LogStore(directory, random.Random(), **options)
+async def begin(directory, *, node_id=1, cluster_id="", sync=os.fsync):
+    store = LogStore(OsDirectory(directory, sync), random.Random())
     return store, await store.open(node_id=node_id, cluster_id=cluster_id)
 
 
@@ -303,7 +304,7 @@ def test_a_vote_that_is_lost_is_never_taken_for_none(tmp_path):
             path.unlink()
             if content is not None:
                 path.write_bytes(content)
-            store = LogStore(tmp_path, random.Random())
+            store = LogStore(OsDirectory(tmp_path), random.Random())
             with pytest.raises(MetadataLogCorruptError):
                 await store.open(node_id=1, cluster_id="")
             await store.close()
@@ -460,7 +461,7 @@ def is_refused(directory):
     before = {it.name: it.read_bytes() for it in directory.iterdir()}
 
     async def scenario():
-        store = LogStore(directory, random.Random(3), sync=lambda _: None)
+        store = LogStore(OsDirectory(directory, lambda _: None), random.Random(3))
         try:
             await store.open(node_id=1, cluster_id="")
         except MetadataLogCorruptError:
@@ -525,7 +526,7 @@ def test_after_an_idle_moment_and_a_kill_no_byte_is_cut_off(tmp_path, monkeypatc
 
         def sync(descriptor):
             path = tmp_path / "log" / HARD_STATE_FILE
-            if path.exists() and read_quorum_state(path.parent).proven.last_index == 3:
+            if path.exists() and read_quorum_state(OsDirectory(path.parent)).proven.last_index == 3:
                 loop.call_soon_threadsafe(proven.set)
             os.fsync(descriptor)
 

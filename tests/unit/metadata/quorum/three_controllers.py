@@ -8,11 +8,13 @@ import inspect
 import random
 import shutil
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from uuid import UUID
 
 from headrace.config.node import MetadataConfig, Voter
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.driver import ControllerNode
+from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.net.framing import encode_message
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.rpc.frames import decode_answer, encode_request
@@ -146,6 +148,7 @@ class Controllers:
             self.seed += 1
             node = ControllerNode(
                 self.config(node_id),
+                OsDirectory(Path(self.config(node_id).log_dir)),
                 node_id=node_id,
                 rng=random.Random(self.seed),
                 wall_clock_ms=lambda: 1_000_000_000 + now_ms(),
