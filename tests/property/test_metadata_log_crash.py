@@ -6,155 +6,31 @@ everything or nothing (R-10), and what a restart tells is durable (R-7).
 """
 
 import asyncio
-import random
-import shutil
-import tempfile
-from itertools import count
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace.metadata.errors import MetadataLogCorruptError
-from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.entry_format import NOT_PROVEN, SEGMENT_HEADER_BYTES
 from headrace.metadata.log.files import LogFiles
-from headrace.metadata.log.os_directory import OsDirectory
-from headrace.metadata.log.snapshot_format import encode_snapshot
-from headrace.metadata.log.store import LogStore
-from headrace.metadata.raft.effects import FRESH, HardState, Persist
-from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
-from tests.property.recorded_directory import RecordedDirectory
-
-NAME = "cluster"
-
-
-class State(NamedTuple):
-    """What a restart tells."""
-
-    hard_state: HardState = FRESH
-    snapshot: SnapshotId = NO_SNAPSHOT
-    entries: tuple = ()  # behind the snapshot
-    cluster_id: str = ""
-
-
-class Node:
-    """A process, and the directory that it works on."""
-
-    def __init__(self, recorded):
-        self.recorded = recorded
-        self.store = LogStore(OsDirectory(recorded.path, recorded.sync), random.Random(1))
-
-
-def snapshot_bytes(snapshot_id):
-    return b"".join(encode_snapshot(MetadataImage(index=snapshot_id.index, term=snapshot_id.term)))
-
-
-# Each step performs itself on a store, and says which states a crash in the middle of it may leave.
-
-
-class Write(NamedTuple):
-    """A step of consensus."""
-
-    persist: Persist
-
-    async def run(self, node):
-        await node.store.persist(self.persist)
-
-    def leaves(self, old):
-        hard_state, truncate_from, entries = (
-            self.persist.hard_state,
-            self.persist.truncate_from,
-            self.persist.entries,
-        )
-        yield old
-        new = old
-        if hard_state is not None:
-            new = new._replace(hard_state=hard_state)
-            yield new
-        if truncate_from is not None:
-            kept = tuple(it for it in new.entries if it.index < truncate_from)
-            new = new._replace(entries=kept)
-            yield new
-        for number in range(1, len(entries) + 1):
-            yield new._replace(entries=(*new.entries, *entries[:number]))
-
-
-class Snapshot(NamedTuple):
-    """A snapshot of our own."""
-
-    snapshot: SnapshotId
-
-    async def run(self, node):
-        await node.store.write_snapshot(self.snapshot, iter([snapshot_bytes(self.snapshot)]))
-
-    def leaves(self, old):
-        yield old
-        behind = tuple(it for it in old.entries if it.index > self.snapshot.index)
-        yield old._replace(snapshot=self.snapshot, entries=behind)
-
-
-class Install(NamedTuple):
-    """A snapshot of the leader's."""
-
-    snapshot: SnapshotId
-
-    async def run(self, node):
-        async def chunks():
-            yield snapshot_bytes(self.snapshot)
-
-        await node.store.install_snapshot(self.snapshot, chunks())
-
-    def leaves(self, old):
-        yield old
-        yield old._replace(snapshot=self.snapshot, entries=())
-
-
-class Name(NamedTuple):
-    """The cluster becomes known."""
-
-    async def run(self, node):
-        await node.store.name_cluster(NAME)
-
-    def leaves(self, old):
-        yield old
-        yield old._replace(cluster_id=NAME)
-
-
-class Restart(NamedTuple):
-    """A process ends and another begins."""
-
-    async def run(self, node):
-        await node.store.close()
-        node.store = LogStore(OsDirectory(node.recorded.path, node.recorded.sync), random.Random(2))
-        await node.store.open(node_id=1, cluster_id="")
-
-    def leaves(self, old):
-        yield old
-
-
-class Idle(NamedTuple):
-    """Nothing is written for a while: the end of the log is proven."""
-
-    async def run(self, node):
-        await node.store._run(node.store._prove)
-
-    def leaves(self, old):
-        yield old
-
-
-def entries(first, number, term, tag=""):
-    return tuple(
-        LogEntry(it, term, f"{tag} {term} {it}".encode() * 3) for it in range(first, first + number)
-    )
-
-
-def write(term, *, vote=None, cut=None, first=0, number=0, tag=""):
-    hard_state = None if vote is None else HardState(term, vote)
-    return Write(Persist(hard_state, cut, entries(first, number, term, tag)))
-
+from headrace.metadata.records.entry import SnapshotId
+from tests.simulation.directory import SimulatedDirectoryDisk
+from tests.simulation.directory_states import states
+from tests.simulation.metadata_log_steps import (
+    PATH,
+    Idle,
+    Install,
+    Name,
+    Node,
+    Restart,
+    Snapshot,
+    State,
+    entries,
+    next_step,
+    start,
+    write,
+)
 
 LIFE = [
     write(1, vote=1),
@@ -192,32 +68,19 @@ LIFE = [
 ]
 
 
-async def look(directory, *, sync=lambda _: None):
-    """Start on a directory: the state that it tells, and its id."""
-    store = LogStore(OsDirectory(directory, sync), random.Random(5))
+async def look(disk):
+    """Start on a disk: the state that it tells, and its id."""
+    node = Node(disk)
     try:
-        opened = await store.open(node_id=1, cluster_id="")
-        snapshot = NO_SNAPSHOT
-        if opened.recovered.snapshot is not None:
-            newest = max(directory.glob("*.checkpoint"))
-            snapshot = SnapshotId(int(newest.name[:20]), int(newest.name[21:41]))
-            part = await store.read_snapshot(snapshot.index, 0, 1 << 20)
-            assert part.data == opened.recovered.snapshot == snapshot_bytes(snapshot)
-        found = tuple(opened.recovered.entries)
-        assert [it.index for it in found] == list(
-            range(snapshot.index + 1, snapshot.index + 1 + len(found))
-        ), "no hole"
-        return State(opened.hard_state, snapshot, found, opened.cluster_id), opened.directory_id
+        return await start(node)
     finally:
-        await store.close()
+        await node.store.close()
 
 
 class Restarts:
     """Starts on what power cuts have left, on each directory once."""
 
-    def __init__(self, scratch):
-        self._scratch = scratch
-        self._numbers = count()
+    def __init__(self):
         self._told = {}
 
     def all(self):
@@ -238,88 +101,81 @@ class Restarts:
             assert told in allowed, f"{sorted(files)} tells {told}, allowed is {allowed}"
 
     async def _start(self, files):
-        directory = RecordedDirectory.of(files, self._scratch / str(next(self._numbers))).path
-        told = await look(directory)
-        assert told == await look(directory), "a second start changes nothing"
-        shutil.rmtree(directory)
+        disk = SimulatedDirectoryDisk.of(files)
+        told = await look(disk)
+        assert told == await look(disk), "a second start changes nothing"
         return told[0]
 
 
-def states_of(recorded):
-    return {tuple(sorted(files.items())): files for files in recorded.states()}
+def states_of(disk):
+    return {tuple(sorted(files.items())): files for files in states(disk.happened)}
 
 
-async def live(recorded, steps):
+def before_each_change(disk, do):
+    """Have something done before each operation that changes the disk."""
+    disk.before = lambda operation: do() if operation.changes else None
+
+
+async def live(disk, steps):
     """Go through the steps; after each yield the state, and those that were possible meanwhile."""
-    with recorded.watching():
-        node = Node(recorded)
-        try:
-            await node.store.open(node_id=1, cluster_id="")
-            state = State()
-            yield state, {state}
-            for step in steps:
-                await step.run(node)
-                possible = list(step.leaves(state))
-                state = possible[-1]
-                yield state, set(possible)
-        finally:
-            await node.store.close()
-
-
-def recorded_in(directory):
-    directory.mkdir()
-    return RecordedDirectory(directory)
+    node = Node(disk)
+    try:
+        await node.store.open(node_id=1, cluster_id="")
+        state = State()
+        yield state, {state}
+        for step in steps:
+            await step.run(node)
+            possible = list(step.leaves(state))
+            state = possible[-1]
+            yield state, set(possible)
+    finally:
+        await node.store.close()
 
 
 @pytest.mark.slow
-def test_a_power_cut_at_every_change_of_a_long_life(tmp_path):
+def test_a_power_cut_at_every_change_of_a_long_life():
     """And then another at every change of the start that follows."""
 
     async def scenario():
-        recorded = recorded_in(tmp_path / "log")
-        restarts = Restarts(tmp_path)
+        disk = SimulatedDirectoryDisk()
+        restarts = Restarts()
         left, moments = {}, []
-        recorded.on_change = lambda: left.update(states_of(recorded))
-        async for state, possible in live(recorded, LIFE):
-            moments += [(dict(left), possible), (states_of(recorded), {state})]
+        before_each_change(disk, lambda: left.update(states_of(disk)))
+        async for state, possible in live(disk, LIFE):
+            moments += [(dict(left), possible), (states_of(disk), {state})]
             left.clear()
         moments.append((dict(left), {state}))  # while it was closed
         left.clear()
         for directories, possible in moments:
             await restarts.check(directories, possible)
-        assert (await look(recorded.path))[0] == state
+        assert (await look(disk))[0] == state
         assert restarts.states > 200
-        for number, (files, told) in enumerate(restarts.all()):
-            again = RecordedDirectory.of(files, tmp_path / f"again-{number}")
-            again.on_change = lambda again=again: left.update(states_of(again))
-            with again.watching():
-                assert (await look(again.path, sync=again.sync))[0] == told
-            await restarts.check(left | states_of(again), {told})
+        for files, told in restarts.all():
             left.clear()
-            shutil.rmtree(again.path)
+            again = SimulatedDirectoryDisk.of(files)
+            before_each_change(again, lambda again=again: left.update(states_of(again)))
+            assert (await look(again))[0] == told
+            await restarts.check(left | states_of(again), {told})
 
     asyncio.run(scenario())
 
 
-def test_a_kill_at_any_change_and_a_power_cut_after_the_next_start(tmp_path):
+def test_a_kill_at_any_change_and_a_power_cut_after_the_next_start():
     """What a start reads may be in the memory of the kernel only: it is durable before it is told."""
 
     async def scenario():
-        recorded = recorded_in(tmp_path / "log")
-        restarts = Restarts(tmp_path)
+        disk = SimulatedDirectoryDisk()
+        restarts = Restarts()
         deaths, moments = [], []
-        recorded.on_change = lambda: deaths.append(recorded.killed())
-        async for _, possible in live(recorded, LIFE):
+        before_each_change(disk, lambda: deaths.append(disk.killed()))
+        async for _, possible in live(disk, LIFE):
             moments += [(death, possible) for death in deaths]
             deaths.clear()
         assert len(moments) > 100
-        for number, (dead, possible) in enumerate(moments):
-            dead.lay_out(tmp_path / f"dead-{number}")
-            with dead.watching():
-                told, _ = await look(dead.path, sync=dead.sync)
+        for dead, possible in moments:
+            told, _ = await look(dead)
             assert told in possible
             await restarts.check(states_of(dead), {told})
-            shutil.rmtree(dead.path)
 
     asyncio.run(scenario())
 
@@ -329,28 +185,7 @@ def steps_from(choices):
     state = State()
     steps = []
     for kind, first, second in choices:
-        last = state.entries[-1].index if state.entries else state.snapshot.index
-        term, vote = state.hard_state.term, state.hard_state.voted_for
-        tag = f"{len(steps)}"
-        if kind == "term" or term == 0:
-            step = write(term + 1, vote=first - 1)
-        elif kind == "vote" and vote == -1:
-            step = write(term, vote=first, first=last + 1, number=second, tag=tag)
-        elif kind == "cut":
-            cut = max(state.snapshot.index + 1, last + 1 - first)
-            step = write(term + 1, vote=-1, cut=cut, first=cut, number=second, tag=tag)
-        elif kind == "snapshot" and last - first > state.snapshot.index:
-            index = last - first
-            term = next(it.term for it in state.entries if it.index == index)
-            step = Snapshot(SnapshotId(index, term))
-        elif kind == "install":
-            step = Install(SnapshotId(last + first + 1, term))
-        elif kind == "restart":
-            step = Restart()
-        elif kind == "idle":
-            step = Idle()
-        else:
-            step = write(term, first=last + 1, number=first + 1, tag=tag)
+        step = next_step(state, kind, first, second, tag=f"{len(steps)}")
         steps.append(step)
         *_, state = step.leaves(state)
     return steps
@@ -383,26 +218,22 @@ def steps_from(choices):
 )
 def test_a_power_cut_in_any_life(choices, data):
     """At some change, with something of what was under way; then life goes on as if it were new."""
-    scratch = Path(tempfile.mkdtemp(prefix="metadata-log-"))
 
     async def scenario():
-        recorded = recorded_in(scratch / "log")
+        disk = SimulatedDirectoryDisk()
         moments, left = [], {}
-        recorded.on_change = lambda: left.update(states_of(recorded))
-        async for state, possible in live(recorded, steps_from(choices)):
-            moments += [(dict(left), possible), (states_of(recorded), {state})]
+        before_each_change(disk, lambda: left.update(states_of(disk)))
+        async for state, possible in live(disk, steps_from(choices)):
+            moments += [(dict(left), possible), (states_of(disk), {state})]
             left.clear()
-        restarts = Restarts(scratch)
+        restarts = Restarts()
         for directories, possible in moments:
             if directories:
                 key = data.draw(st.sampled_from(sorted(directories)))
                 await restarts.check({key: directories[key]}, possible)
-        assert (await look(recorded.path))[0] == state
+        assert (await look(disk))[0] == state
 
-    try:
-        asyncio.run(scenario())
-    finally:
-        shutil.rmtree(scratch)
+    asyncio.run(scenario())
 
 
 @settings(max_examples=100, deadline=None)
@@ -413,31 +244,28 @@ def test_a_power_cut_in_any_life(choices, data):
 )
 def test_one_flipped_bit_is_never_believed(groups, proven, data):
     """Refused, or (in what nothing proves) cut off; never other bytes than were written."""
-    scratch = Path(tempfile.mkdtemp(prefix="metadata-log-"))
+    disk = SimulatedDirectoryDisk.of({})
+    files = LogFiles(disk.open(PATH))
+    files.open(segment_id=1)
+    written = []
+    for number in groups:
+        group = entries(len(written) + 1, number, 1, "x" * number)
+        files.append(group)
+        written += group
+    proven_end = files.end if proven else NOT_PROVEN
+    files.close()
+    ((name, whole),) = disk.contents().items()
+    content = bytearray(whole)
+    position = data.draw(st.integers(SEGMENT_HEADER_BYTES, len(content) - 1))
+    content[position] ^= 1 << data.draw(st.integers(0, 7))
+    disk = SimulatedDirectoryDisk.of({name: bytes(content)})
+    files = LogFiles(disk.open(PATH))
     try:
-        files = LogFiles(OsDirectory(scratch, lambda _: None))
-        files.open(segment_id=1)
-        written = []
-        for number in groups:
-            group = entries(len(written) + 1, number, 1, "x" * number)
-            files.append(group)
-            written += group
-        proven_end = files.end if proven else NOT_PROVEN
-        files.close()
-        path = next(scratch.glob("*.log"))
-        content = bytearray(path.read_bytes())
-        position = data.draw(st.integers(SEGMENT_HEADER_BYTES, len(content) - 1))
-        content[position] ^= 1 << data.draw(st.integers(0, 7))
-        path.write_bytes(content)
-        files = LogFiles(OsDirectory(scratch, lambda _: None))
-        try:
-            recovered = files.open(segment_id=2, proven_end=proven_end)
-        except MetadataLogCorruptError:
-            assert path.read_bytes() == content, "nothing is changed"
-            return
-        files.close()
-        assert not proven, "an entry that was proven is missing"
-        assert recovered.entries == written[: len(recovered.entries)]
-        assert len(recovered.entries) >= len(written) - groups[-1]
-    finally:
-        shutil.rmtree(scratch)
+        recovered = files.open(segment_id=2, proven_end=proven_end)
+    except MetadataLogCorruptError:
+        assert disk.contents() == {name: bytes(content)}, "nothing is changed"
+        return
+    files.close()
+    assert not proven, "an entry that was proven is missing"
+    assert recovered.entries == written[: len(recovered.entries)]
+    assert len(recovered.entries) >= len(written) - groups[-1]
