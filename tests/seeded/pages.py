@@ -15,6 +15,7 @@ TITLES = {
     "quorum": "The quorum around the core",
     "fencing": "Leases, sessions, epochs and proposals",
     "metadata_log": "The metadata log and the disks of the quorum",
+    "directory": "What a power cut or a failed sync leaves of the metadata log's directory",
     "partition": "Opening partitions",
     "lease": "What is answered while a lease is not valid",
     "ports": "At the ports: what one connection may hold, and who may take whose place",
