@@ -96,7 +96,7 @@ class BrokerRole:
         listener = Listener(config.network)
         try:
             bound = await listener.bind()
-            registration = Registration(config, log_location)
+            registration = Registration(config, log_location, self._environment.lock_name)
             self._admin.stage = "waiting for the WAL"
             await unless_stopped(stop, registration.hold_log())
             cluster_id = log_location.claimed_cluster(config.cluster_id, config.node_id)

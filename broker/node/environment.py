@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from headrace.broker.node.lock_names import lock_name
 from headrace.metadata.log.directory import Directory
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.wal.open_device import DeviceOpener, open_device
@@ -25,4 +26,5 @@ class NodeEnvironment:
     rng: random.Random = field(default_factory=random.SystemRandom)
     open_device: DeviceOpener = open_device
     open_metadata_directory: Callable[[Path], Directory] = OsDirectory
+    lock_name: Callable[[Path], str] = lock_name  # tells apart the locks of one machine
     variables: dict[str, str] = field(default_factory=lambda: dict(os.environ))

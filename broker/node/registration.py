@@ -8,7 +8,6 @@ process while the session of the first lasts, unless a lock proves that the firs
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -31,26 +30,18 @@ ASK_AGAIN_MS: Final = 500
 # A fenced process of this node learns of it with its next heartbeat, and then ends within 5 s.
 LOG_LOCK_WAIT_MS: Final = 15_000
 LOG_LOCK_RETRY_MS: Final = 250
-BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-
-
-def lock_name(path: str | Path) -> str:
-    """Name the lock on an open file, for every process of this boot of this machine; empty: not known.
-
-    The kernel keeps such a lock with the inode, so another file at the same path has another name.
-    """
-    with suppress(OSError):
-        found = Path(path).stat()
-        return f"{BOOT_ID.read_text().strip()}:{found.st_dev}:{found.st_ino}"
-    return ""
 
 
 class Registration:
     """Of one start of a broker. Order of use: `hold_log`, then `locks`, `register`."""
 
-    def __init__(self, config: NodeConfig, log_location: LogLocation) -> None:
+    def __init__(
+        self, config: NodeConfig, log_location: LogLocation, lock_name: Callable[[Path], str]
+    ) -> None:
+        """Prepare; `lock_name` names the lock on a file."""
         self._config = config
         self._log_location = log_location
+        self._lock_name = lock_name
 
     async def hold_log(self) -> None:
         """Take the WAL's lock, once a previous process of this node has released it.
@@ -81,7 +72,7 @@ class Registration:
         paths = [] if self._log_location.is_bucket else [Path(self._config.wal.path)]
         if is_controller(self._config):
             paths.append(Path(self._config.metadata.log_dir) / LOCK_FILE)
-        return tuple(filter(None, map(lock_name, paths)))
+        return tuple(filter(None, map(self._lock_name, paths)))
 
     async def register(self, client: MetadataClient) -> None:
         """Register; waits without a limit for a controller, and for the end of another process's session.

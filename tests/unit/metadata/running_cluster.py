@@ -65,6 +65,7 @@ class Cluster:
 
     def __init__(self, directory, **config):
         self.config = MetadataConfig(log_dir=str(directory), **config)
+        self.open_directory = OsDirectory
         self.wall = Clock()
         self.boot = Clock(5_000_000)
         self.seed = 0
@@ -74,7 +75,7 @@ class Cluster:
         self.seed += 1
         return ControllerNode(
             self.config,
-            OsDirectory(Path(self.config.log_dir)),
+            self.open_directory(Path(self.config.log_dir)),
             **{
                 "node_id": 1,
                 "rng": random.Random(self.seed),

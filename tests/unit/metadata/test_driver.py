@@ -22,6 +22,7 @@ from headrace.metadata.rpc.requests import (
 )
 from headrace.metadata.startup import opening_records
 from headrace.protocol.errors import ErrorCode
+from tests.simulation.directory import SimulatedDirectoryDisk
 from tests.unit.metadata.pure_controller import topic_creation
 from tests.unit.metadata.running_cluster import (
     Cluster,
@@ -132,6 +133,19 @@ async def test_what_was_answered_survives_a_crash(cluster):
         assert node.image.topic("a") == before.topic("a")
         assert node.image.streams == before.streams
         assert node.image.brokers == before.brokers
+
+
+@scenario
+async def test_what_a_controller_has_answered_outlives_a_power_cut(cluster):
+    disk = SimulatedDirectoryDisk(random.Random(7))
+    for node_id in range(1, 10):
+        cluster.open_directory = disk.open
+        async with cluster.controller() as node:
+            assert set(node.image.brokers) == set(range(1, node_id))
+            await register(node, node_id)
+            disk = disk.killed()
+        disk.cut_power()
+    assert not Path(cluster.config.log_dir).exists()
 
 
 @scenario

@@ -15,6 +15,7 @@ from headrace.config.node import (
     StorageConfig,
 )
 from headrace.metadata.log.os_directory import OsDirectory
+from tests.simulation.directory import SimulatedDirectoryDisk
 
 
 def prepare(config: NodeConfig) -> None:
@@ -85,3 +86,10 @@ def test_those_in_memory_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixtu
 def test_what_cannot_be_made_is_left_to_who_needs_it(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     prepare(node(tmp_path / "data"))
+
+
+def test_the_metadata_directory_is_made_by_who_opens_it(tmp_path: Path) -> None:
+    disk = SimulatedDirectoryDisk()
+    asyncio.run(prepare_directories(node(tmp_path), disk.open))
+    assert disk.exists
+    assert [it.name for it in tmp_path.iterdir()] == ["bucket"]
