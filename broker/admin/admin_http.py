@@ -5,16 +5,15 @@ later than the address is bound, and in a thread: until then requests wait in th
 """
 
 import importlib
-import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector
 
-from headrace.broker.network.addresses import listen
 from headrace.broker.telemetry.readiness import Readiness
 from headrace.daemon_threads import in_own_thread
+from headrace.network import ListeningAddress, Network
 
 if TYPE_CHECKING:
     from headrace.broker.admin.compaction_http import Compaction
@@ -27,13 +26,14 @@ PAGES = "headrace.broker.admin.pages"
 class AdminServer:
     """Serves operators and scrapers beside the Kafka listener. Order of use: `bind`, `serve`, `shutdown`."""
 
-    def __init__(self, registry: CollectorRegistry, readiness: Readiness) -> None:
+    def __init__(self, registry: CollectorRegistry, readiness: Readiness, network: Network) -> None:
         self.registry = registry
         self.readiness = readiness
+        self._network = network
         self.refreshes: list[Callable[[], None]] = []
         self.resize: Resize | None = None  # once the WAL is open
         self.compaction: Compaction | None = None  # once there is a compactor
-        self._listening: list[socket.socket] = []
+        self._listening: Sequence[ListeningAddress] = ()
         self._pages: Pages | None = None
 
     def expose(self, collector: Collector, refresh: Callable[[], None] | None = None) -> None:
@@ -48,9 +48,8 @@ class AdminServer:
         Raises:
             OSError: the address is in use, or not an address of this machine.
         """
-        self._listening = await listen(host, port)
-        bound: int = self._listening[0].getsockname()[1]
-        return bound
+        self._listening = await self._network.listen(host, port)
+        return self._listening[0].port
 
     async def serve(self) -> None:
         """Load the pages, and answer requests with them from then on."""
@@ -62,7 +61,7 @@ class AdminServer:
 
     async def shutdown(self) -> None:
         """Close the endpoint."""
-        if self._pages is not None:
-            await self._pages.shutdown()
         for listening in self._listening:
             listening.close()
+        if self._pages is not None:
+            await self._pages.shutdown()

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,8 @@ from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from headrace.broker.admin import compaction_http, wal_resize_http
-from headrace.broker.network.addresses import BACKLOG
 from headrace.daemon_threads import DaemonThreads
+from headrace.network import ListeningAddress
 
 if TYPE_CHECKING:
     from headrace.broker.admin.admin_http import AdminServer
@@ -42,14 +41,16 @@ class Pages:
         app.router.add_get(compaction_http.PATH, compaction.show)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
 
-    async def serve(self, listening: Sequence[socket.socket]) -> None:
-        """Answer requests that come to these sockets."""
+    async def serve(self, listening: Sequence[ListeningAddress]) -> None:
+        """Answer requests that come to these addresses."""
         await self._runner.setup()
+        answering = self._runner.server
+        assert answering is not None
         for each in listening:
-            await web.SockSite(self._runner, each, backlog=BACKLOG).start()
+            await each.serve(answering)
 
     async def shutdown(self) -> None:
-        """Close the sockets and all connections."""
+        """Close all connections."""
         await self._runner.cleanup()
         self._renderer.shutdown(wait=False)
 

@@ -2,16 +2,15 @@
 
 import asyncio
 import logging
-import resource
-import socket
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 
-from headrace.broker.network.addresses import BACKLOG, listen
 from headrace.broker.network.connection_bounds import ConnectionBounds, connections_possible
 from headrace.broker.network.session import Dispatcher, Session
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import Endpoint, NetworkConfig
+from headrace.network import ListeningAddress, Network
 from headrace.protocol.server_connection import ClaimedMemory
 
 logger = logging.getLogger("headrace.network")
@@ -24,14 +23,14 @@ READERS_PER_TURN = 16  # that go on with a large request: a read of 1 MiB takes 
 class Listener:
     """Every session of the node. Connections beyond the `ConnectionBounds` are closed at once."""
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, network: Network) -> None:
         self._config = config
+        self._network = network
         self.turns = TurnShare()
         self.reads = TurnShare(waiters_per_turn=READERS_PER_TURN)
         self.claims = ClaimedMemory()
-        self._dispatcher: Dispatcher
         self._accepting = False
-        self._servers: list[asyncio.Server] = []
+        self._listening: list[tuple[str, ListeningAddress]] = []  # listeners' names
         self._bounds = ConnectionBounds(0, 0, {})  # those of the configuration, from `bind` on
         self._sessions: set[Session] = set()
         self._last_closed = asyncio.Event()
@@ -47,36 +46,24 @@ class Listener:
     async def bind(self) -> list[Endpoint]:
         """Bind every address without accepting yet; return the listeners with their actual ports.
 
-        The sockets listen already: an early client waits in the backlog, and no other process can bind
-        the address (two sockets may share one as long as neither listens).
+        An early client waits in the backlog, and no other process can bind the address.
 
         Raises:
             OSError: an address is in use, or not an address of this machine.
         """
-        loop = asyncio.get_running_loop()
-        self._bounds = await _connection_bounds(self._config)
+        self._bounds = await _connection_bounds(self._config, self._network)
         bound = []
         for endpoint in self._config.listeners:
-
-            def new_session(name: str = endpoint.name) -> Session:
-                return Session(self._config, name, self._dispatcher, self)
-
-            for number, listening in enumerate(await listen(endpoint.host, endpoint.port)):
-                server = await loop.create_server(
-                    new_session, sock=listening, backlog=BACKLOG, start_serving=False
-                )
-                self._servers.append(server)
-                if number == 0:
-                    port = listening.getsockname()[1]
-                    bound.append(Endpoint(endpoint.name, endpoint.host, port))
+            listening = await self._network.listen(endpoint.host, endpoint.port)
+            self._listening += ((endpoint.name, each) for each in listening)
+            bound.append(Endpoint(endpoint.name, endpoint.host, listening[0].port))
         return bound
 
     async def serve(self, dispatcher: Dispatcher) -> None:
         """Accept connections and hand their requests to `dispatcher`."""
-        self._dispatcher = dispatcher
         self._accepting = True
-        for server in self._servers:
-            await server.start_serving()
+        for name, listening in self._listening:
+            await listening.serve(partial(Session, self._config, name, dispatcher, self))
 
     async def run(self) -> None:
         """Close connections that have been idle for too long, until cancelled."""
@@ -89,10 +76,10 @@ class Listener:
                 session.close()
 
     async def stop_accepting(self) -> None:
-        """Close the listening sockets; open connections continue. Connections that were just accepted are closed."""
+        """Listen no more; open connections continue. Connections that were just accepted are closed."""
         self._accepting = False
-        for server in self._servers:
-            server.close()
+        for _, listening in self._listening:
+            listening.close()
 
     async def drain(self) -> None:
         """Take no more requests, and wait at most `DRAIN_MS` until those in service are answered.
@@ -158,14 +145,13 @@ class Listener:
             session.fail("request", error, api_key)
 
 
-async def _connection_bounds(config: NetworkConfig) -> ConnectionBounds:
+async def _connection_bounds(config: NetworkConfig, network: Network) -> ConnectionBounds:
     """The bounds of the configuration, as far as this process may have descriptors.
 
     Raises:
         OSError: a host of the overrides is not known.
     """
-    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    max_total = connections_possible(config.max_connections, descriptors)
+    max_total = connections_possible(config.max_connections, network.max_descriptors)
     if max_total < config.max_connections:
         logger.warning(
             "fewer connections than max.connections are possible: the limit of open files is too low (ulimit -n)",
@@ -173,6 +159,5 @@ async def _connection_bounds(config: NetworkConfig) -> ConnectionBounds:
         )
     overrides = {}
     for host, count in config.max_connections_per_ip_overrides:
-        found = await asyncio.get_running_loop().getaddrinfo(host, 0, type=socket.SOCK_STREAM)
-        overrides.update({str(address[0]): count for *_, address in found})
+        overrides.update(dict.fromkeys(await network.resolve(host), count))
     return ConnectionBounds(max_total, config.max_connections_per_ip, overrides)

@@ -9,6 +9,7 @@ from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.readiness import CheckResult, Readiness
 from headrace.config.node import TelemetryConfig
+from headrace.network import Network
 
 NO_ADMIN_ENDPOINT = -1
 SERVING = "serving"
@@ -18,10 +19,10 @@ SERVED_AFTER_MS = 2_000  # requests to the endpoint of a node that starts wait n
 class NodeAdmin:
     """The admin endpoint of one node; its roles add checks and metrics."""
 
-    def __init__(self, config: TelemetryConfig) -> None:
+    def __init__(self, config: TelemetryConfig, network: Network) -> None:
         self._config = config
         self.readiness = Readiness()
-        self.server = AdminServer(CollectorRegistry(), self.readiness)
+        self.server = AdminServer(CollectorRegistry(), self.readiness, network)
         self.turns = LoopTurns()
         self.server.expose(self.turns)
         self._stage = "starting"

@@ -93,7 +93,7 @@ class BrokerRole:
         config = self._config
         self._admin.stage = "waiting for the bucket"
         store, log_location = await unless_stopped(stop, self._open_storage())
-        listener = Listener(config.network)
+        listener = Listener(config.network, self._environment.network)
         try:
             bound = await listener.bind()
             registration = Registration(config, log_location, self._environment.lock_name)
@@ -136,6 +136,7 @@ class BrokerRole:
         return QuorumTransport(
             bootstrap,
             lambda: Party(self._cluster_id, config.node_id, NO_DIRECTORY),
+            self._environment.network,
             local=local,
         )
 

@@ -35,11 +35,11 @@ class ControllerRole:
         self._config = config
         self._environment = environment
         self._admin = admin
-        self._links = PeerLinks(self._party, environment.rng)
+        self._links = PeerLinks(self._party, environment.network, environment.rng)
         self._bootstrap: QuorumTransport | None = None  # None: it founds the quorum
         if not founds_quorum(config):
             addresses = [Address(*address) for address in controller_addresses(config)]
-            self._bootstrap = QuorumTransport(addresses, self._party)
+            self._bootstrap = QuorumTransport(addresses, self._party, environment.network)
         self.node = ControllerNode(
             config.metadata,
             environment.open_metadata_directory(Path(config.metadata.log_dir)),
@@ -59,6 +59,7 @@ class ControllerRole:
                 self.node.handle,
                 self.node.receive,
                 self._party,
+                network=environment.network,
                 on_peer=self._links.dial_now,
                 is_member=self._is_member,
             )

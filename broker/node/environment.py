@@ -10,6 +10,7 @@ from pathlib import Path
 from headrace.broker.node.lock_names import lock_name
 from headrace.metadata.log.directory import Directory
 from headrace.metadata.log.os_directory import OsDirectory
+from headrace.network import Network, SocketNetwork
 from headrace.wal.open_device import DeviceOpener, open_device
 
 
@@ -24,6 +25,7 @@ class NodeEnvironment:
     )
     monotonic_s: Callable[[], float] = time.perf_counter
     rng: random.Random = field(default_factory=random.SystemRandom)
+    network: Network = field(default_factory=SocketNetwork)
     open_device: DeviceOpener = open_device
     open_metadata_directory: Callable[[Path], Directory] = OsDirectory
     lock_name: Callable[[Path], str] = lock_name  # tells apart the locks of one machine

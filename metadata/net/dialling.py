@@ -15,6 +15,7 @@ from headrace.metadata.net.framing import (
     encode_hello,
 )
 from headrace.metadata.transport import Address
+from headrace.network import Network
 
 PROGRESS_BYTES: Final = 256 << 10  # of an incomplete frame; less is no sign of life
 DIAL_MS: Final = 1_000  # for the name, the connection and the hello together
@@ -33,8 +34,10 @@ _OPTIONS: Final = (
 
 
 def tune(transport: asyncio.Transport) -> None:
-    """Send without delay, and detect a dead or unreachable peer. Skips options that the system lacks."""
+    """Send without delay, and detect a dead or unreachable peer, as far as the system has such options."""
     connected = transport.get_extra_info("socket")
+    if connected is None:
+        return  # not a connection of the kernel
     for level, name, value in _OPTIONS:
         option = getattr(socket, name, None)
         if option is not None:
@@ -59,10 +62,11 @@ class DialledConnection(asyncio.Protocol):
         """Whether the connection has ended."""
         return self._lost is not None
 
-    async def dial(self, address: Address, *, node_id: int | None = None) -> None:
+    async def dial(self, network: Network, address: Address, *, node_id: int | None = None) -> None:
         """Connect and exchange hellos.
 
         Args:
+            network: that reaches the controller.
             address: of the controller.
             node_id: the expected node; None: any.
 
@@ -70,10 +74,9 @@ class DialledConnection(asyncio.Protocol):
             OSError: no answer in `DIAL_MS`, the controller is of another cluster or another node, or the
                 address is invalid.
         """
-        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(DIAL_MS / 1000):
-                await loop.create_connection(lambda: self, *address)
+                await network.connect(lambda: self, *address)
                 party = await self._greeted
         except TimeoutError:
             self.end(TimeoutError(f"{address.host}:{address.port} did not answer in {DIAL_MS} ms"))

@@ -5,9 +5,9 @@ It has no authentication, so it belongs in a private network. The bounds are aga
 
 import asyncio
 import logging
-import socket
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from headrace.metadata.net.accepted import AcceptedConnection
 from headrace.metadata.net.framing import MAX_REQUEST_BODY_BYTES, Hello, Kind, Party
 from headrace.metadata.net.request_bytes import RequestBytes
 from headrace.metadata.raft.messages import RaftMessage
+from headrace.network import ListeningAddress, Network
 
 logger = logging.getLogger("headrace.metadata")
 
@@ -49,6 +50,7 @@ class ControllerListener:
         receive: Callable[[RaftMessage], None],
         identity: Callable[[], Party],
         *,
+        network: Network,
         on_peer: Callable[[int], None] = lambda _: None,
         is_member: Callable[[int, UUID], bool] = lambda _node_id, _directory_id: False,
     ) -> None:
@@ -59,6 +61,7 @@ class ControllerListener:
             handle: answers a frame of `headrace.metadata.rpc`; it raises only for a bug, which ends the connection.
             receive: takes a message of a peer; it neither waits nor raises.
             identity: returns this node's current identity.
+            network: where to listen.
             on_peer: called with the node id of a peer that has connected.
             is_member: whether a node id with a directory id is a member of the quorum, as far as this node knows.
         """
@@ -66,9 +69,10 @@ class ControllerListener:
         self._handle = handle
         self._receive = receive
         self._identity = identity
+        self._network = network
         self._on_peer = on_peer
         self._is_member = is_member
-        self._servers: list[asyncio.Server] = []
+        self._listening: Sequence[ListeningAddress] = ()
         self._accepting = False
         self._connections: set[AcceptedConnection] = set()
         self._peers: dict[int, AcceptedConnection] = {}
@@ -101,29 +105,15 @@ class ControllerListener:
         Raises:
             OSError: the address is in use, or not an address of this machine.
         """
-        loop = asyncio.get_running_loop()
         name, host, port = self._endpoint.name, self._endpoint.host, self._endpoint.port
-        found = await loop.getaddrinfo(
-            host or "0.0.0.0",  # noqa: S104  # an empty host means all
-            port,
-            type=socket.SOCK_STREAM,
-            flags=socket.AI_PASSIVE,
-        )
-        for family, _, _, _, address in found:
-            listening = socket.create_server(
-                (str(address[0]), port), family=family, backlog=MAX_CONNECTIONS
-            )
-            server = await loop.create_server(
-                lambda: AcceptedConnection(self), sock=listening, start_serving=False
-            )
-            self._servers.append(server)
-        return Endpoint(name, host, int(self._servers[0].sockets[0].getsockname()[1]))
+        self._listening = await self._network.listen(host, port)
+        return Endpoint(name, host, self._listening[0].port)
 
     async def run(self) -> None:
         """Accept connections and supervise them, until cancelled."""
         self._accepting = True
-        for server in self._servers:
-            await server.start_serving()
+        for listening in self._listening:
+            await listening.serve(partial(AcceptedConnection, self))
         loop = asyncio.get_running_loop()
         while True:
             look_at_s = loop.time() + KEEPALIVE_MS / 1000
@@ -134,10 +124,10 @@ class ControllerListener:
                 connection.look(loop.time())
 
     async def shutdown(self) -> None:
-        """Close the socket and every connection, and wait for requests that are being served."""
+        """Listen no more, close every connection, and wait for requests that are being served."""
         self._accepting = False
-        for server in self._servers:
-            server.close()
+        for listening in self._listening:
+            listening.close()
         for connection in list(self._connections):
             connection.close()
         requests = list(self._requests)

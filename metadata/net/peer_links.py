@@ -17,6 +17,7 @@ from headrace.metadata.net.framing import Kind, Party, encode_message
 from headrace.metadata.net.rpc_link import RpcTarget
 from headrace.metadata.raft.messages import AppendRequest, RaftMessage
 from headrace.metadata.transport import Address, NotSentError
+from headrace.network import Network
 
 if TYPE_CHECKING:
     from random import Random
@@ -81,12 +82,14 @@ class _Peer:
         node_id: int,
         address: Address,
         identity: Callable[[], Party],
+        network: Network,
         rng: "Random",
         counters: _Counters,
     ) -> None:
         self._node_id = node_id
         self.address = address
         self._identity = identity
+        self._network = network
         self._rng = rng
         self._counters = counters
         self._queue: deque[_Queued] = deque()
@@ -94,7 +97,7 @@ class _Peer:
         self._wake = asyncio.Event()  # something to send, or the connection ended
         self._summoned = asyncio.Event()
         self._reachable: bool | None = None  # one log line for each change
-        self.rpc = RpcTarget(address, identity, node_id=node_id)
+        self.rpc = RpcTarget(address, identity, network, node_id=node_id)
         self.task: asyncio.Task[None] | None = None
         self.connected = False
 
@@ -150,7 +153,7 @@ class _Peer:
         """
         connection = _PeerConnection(self._identity(), self._wake)
         try:
-            await connection.dial(self.address, node_id=self._node_id)
+            await connection.dial(self._network, self.address, node_id=self._node_id)
             self._counters.dials += 1
             self.connected = True
             self._log_reachability(reachable=True)
@@ -209,14 +212,16 @@ class _Peer:
 class PeerLinks:
     """The network to the other controllers, a `headrace.metadata.transport.PeerNetwork`."""
 
-    def __init__(self, identity: Callable[[], Party], rng: "Random") -> None:
+    def __init__(self, identity: Callable[[], Party], network: Network, rng: "Random") -> None:
         """Create the links without dialling yet.
 
         Args:
             identity: returns this node's current identity.
+            network: that reaches the others.
             rng: spreads the attempts to connect.
         """
         self._identity = identity
+        self._network = network
         self._rng = rng
         self._peers: dict[int, _Peer] = {}
         self._counters = _Counters()
@@ -243,7 +248,9 @@ class PeerLinks:
                 self._peers.pop(node_id).close()
         for node_id, address in addresses.items():
             if node_id not in self._peers:
-                peer = _Peer(node_id, address, self._identity, self._rng, self._counters)
+                peer = _Peer(
+                    node_id, address, self._identity, self._network, self._rng, self._counters
+                )
                 self._peers[node_id] = peer
                 self._start(peer)
 

@@ -17,6 +17,7 @@ from headrace.metadata.net.framing import Party
 from headrace.metadata.net.rpc_link import RpcTarget
 from headrace.metadata.rpc.frames import LeaderAddress
 from headrace.metadata.transport import Address, Transport
+from headrace.network import Network
 
 logger = logging.getLogger("headrace.metadata")
 
@@ -54,6 +55,7 @@ class QuorumTransport:
         self,
         bootstrap: Sequence[Address],
         identity: Callable[[], Party],
+        network: Network,
         *,
         local: LocalController | None = None,
     ) -> None:
@@ -62,11 +64,13 @@ class QuorumTransport:
         Args:
             bootstrap: configured addresses of controllers.
             identity: returns this node's current identity.
+            network: that reaches the controllers.
             local: the controller in this process, if there is one.
         """
         require(bootstrap or local, "there is at least one controller")
         self._bootstrap = tuple(bootstrap)
         self._identity = identity
+        self._network = network
         self._local = local
         self._members: dict[int, Address] = {}
         self._remotes: dict[Address, RpcTarget] = {}
@@ -160,7 +164,7 @@ class QuorumTransport:
 
     def _remote(self, address: Address) -> RpcTarget:
         if address not in self._remotes:
-            self._remotes[address] = RpcTarget(address, self._identity)
+            self._remotes[address] = RpcTarget(address, self._identity, self._network)
         return self._remotes[address]
 
 

@@ -9,6 +9,7 @@ from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.net.dialling import DialledConnection
 from headrace.metadata.net.framing import KEEPALIVE, Kind, Party, decode_numbered, encode_numbered
 from headrace.metadata.transport import Address, NotSentError
+from headrace.network import Network
 
 # A controller that serves a request sends a keepalive every `listener.KEEPALIVE_MS`. One that is silent
 # is stopped, unreachable or stuck, and waiting for it must not cost a broker its session.
@@ -122,9 +123,15 @@ class RpcTarget:
     """One controller's address, and the connection to it, if there is one."""
 
     def __init__(
-        self, address: Address, identity: Callable[[], Party], *, node_id: int | None = None
+        self,
+        address: Address,
+        identity: Callable[[], Party],
+        network: Network,
+        *,
+        node_id: int | None = None,
     ) -> None:
         self._address = address
+        self._network = network
         self._identity = identity
         self._node_id = node_id
         self._link: RpcLink | None = None
@@ -176,7 +183,7 @@ class RpcTarget:
                 raise NotSentError(self._failure)
             link = RpcLink(self._identity())
             try:
-                await link.dial(self._address, node_id=self._node_id)
+                await link.dial(self._network, self._address, node_id=self._node_id)
             except OSError as error:
                 self._failures += 1
                 self._failure = str(error)

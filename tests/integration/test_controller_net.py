@@ -49,6 +49,7 @@ from headrace.metadata.raft.messages import AppendRequest, TimeoutNow
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.rpc.frames import LeaderAddress
 from headrace.metadata.transport import Address, LocalTransport, NotSentError
+from headrace.network import SocketNetwork
 from tests.environment.ports import free_port
 
 CLUSTER = "a-cluster"
@@ -135,6 +136,7 @@ class Controller:
             self.handle,
             self.messages.append,
             lambda: self.party,
+            network=SocketNetwork(),
             on_peer=lambda node_id: self.links and self.links.dial_now(node_id),
         )
         await self.listener.bind()
@@ -156,7 +158,9 @@ class Controller:
     @asynccontextmanager
     async def linked(self, *others):
         """Keep links to other controllers."""
-        self.links = PeerLinks(lambda: self.party, random.Random(self.party.node_id))
+        self.links = PeerLinks(
+            lambda: self.party, SocketNetwork(), random.Random(self.party.node_id)
+        )
         self.links.set_addresses({other.party.node_id: other.address for other in others})
         task = asyncio.create_task(self.links.run())
         try:
@@ -169,7 +173,7 @@ class Controller:
 
 def transport_to(*controllers, **options):
     bootstrap = [controller.address for controller in controllers]
-    return QuorumTransport(bootstrap, lambda: party(9), **options)
+    return QuorumTransport(bootstrap, lambda: party(9), SocketNetwork(), **options)
 
 
 class RawConnection:
@@ -560,7 +564,9 @@ async def test_the_controller_in_this_process_is_asked_without_a_socket():
     async with Controller(2).running() as two:
         one = Controller(1)
         local = LocalController(1, LocalTransport(one.handle), MetadataImage)
-        transport = QuorumTransport([one.address, two.address], lambda: party(1), local=local)
+        transport = QuorumTransport(
+            [one.address, two.address], lambda: party(1), SocketNetwork(), local=local
+        )
         assert await transport.request(b"a") == b"1:a"
 
         transport.redirect(LeaderAddress(2, *two.address))
@@ -616,7 +622,7 @@ async def test_members_that_were_not_in_the_configuration_are_asked_too():
 async def test_many_requests_to_nobody_fail_together(monkeypatch):
     monkeypatch.setattr(dialling, "DIAL_MS", 200)
     with _mute_server() as address:
-        transport = QuorumTransport([address], lambda: party(9))
+        transport = QuorumTransport([address], lambda: party(9), SocketNetwork())
         began = time.monotonic()
 
         outcomes = await asyncio.gather(
@@ -711,7 +717,7 @@ async def test_an_answer_that_does_not_get_on_is_silence(monkeypatch):
 
     async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
         address = Address(*server.sockets[0].getsockname())
-        transport = QuorumTransport([address], lambda: party(9))
+        transport = QuorumTransport([address], lambda: party(9), SocketNetwork())
         with pytest.raises(OSError, match="sent nothing"):
             await transport.request(b"heartbeat")
         assert len(drips) > 1
@@ -746,7 +752,7 @@ async def test_a_given_up_request_still_counts_for_the_silence(monkeypatch):
     monkeypatch.setattr(rpc_link, "SILENCE_MS", 300)
     async with Controller(2).running() as two:
         with _mute_server(says_hello=True) as address:
-            transport = QuorumTransport([address, two.address], lambda: party(9))
+            transport = QuorumTransport([address, two.address], lambda: party(9), SocketNetwork())
             answers = []
             for _ in range(10):
                 with contextlib.suppress(OSError):
@@ -762,12 +768,14 @@ from uuid import UUID
 from headrace.config.node import Endpoint
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.listener import ControllerListener
+from headrace.network import SocketNetwork
 
 async def main():
     async def handle(frame):
         return b"child:" + frame
     listener = ControllerListener(
-        Endpoint("C", "127.0.0.1", 0), handle, print, lambda: Party("a-cluster", 1, UUID(int=1)))
+        Endpoint("C", "127.0.0.1", 0), handle, print, lambda: Party("a-cluster", 1, UUID(int=1)),
+        network=SocketNetwork())
     print((await listener.bind()).port, flush=True)
     await listener.run()
 
@@ -781,7 +789,7 @@ async def test_a_stopped_controller_costs_two_seconds():
     try:
         address = Address("127.0.0.1", int(child.stdout.readline()))
         async with Controller(2).running() as two:
-            transport = QuorumTransport([address, two.address], lambda: party(9))
+            transport = QuorumTransport([address, two.address], lambda: party(9), SocketNetwork())
             while True:  # it listens before it accepts
                 with contextlib.suppress(NotSentError):
                     assert await transport.request(b"a") in (b"child:a", b"2:a")
@@ -882,7 +890,7 @@ async def test_an_address_that_cannot_be_one_ends_nobody(caplog):
         links.send(message(1, 2))
         await until(lambda: two.messages)
 
-        transport = QuorumTransport(impossible, lambda: party(9))
+        transport = QuorumTransport(impossible, lambda: party(9), SocketNetwork())
         for _ in impossible:
             with pytest.raises(NotSentError):
                 await transport.request(b"a")
@@ -1050,13 +1058,13 @@ def test_another_cluster_is_refused_and_both_sides_say_so(kind, caplog):
                 vars(caplog.records[-1])
             )
 
-            stranger = QuorumTransport([one.address], lambda: party(2, "other"))
+            stranger = QuorumTransport([one.address], lambda: party(2, "other"), SocketNetwork())
             with pytest.raises(
                 NotSentError, match="belongs to cluster a-cluster, this node to other"
             ):
                 await stranger.request(b"a")
             assert not one.frames
-            newcomer = QuorumTransport([one.address], lambda: party(2, ""))
+            newcomer = QuorumTransport([one.address], lambda: party(2, ""), SocketNetwork())
             assert await newcomer.request(b"a") == b"1:a"
             newcomer.close()
 

@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.telemetry.readiness import CheckResult, Readiness
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
+from headrace.network import SocketNetwork
 from tests.unit.broker.telemetry.node_parts import FakeEngine, node_collector
 
 
@@ -20,7 +21,7 @@ class Endpoint:
     def __init__(self) -> None:
         self.readiness = Readiness()
         self.registry = CollectorRegistry()
-        self.server = AdminServer(self.registry, self.readiness)
+        self.server = AdminServer(self.registry, self.readiness, SocketNetwork())
         self.port = 0
         self.session: aiohttp.ClientSession
 
@@ -137,7 +138,7 @@ def test_an_address_that_is_taken_is_an_error() -> None:
 
 def test_requests_that_come_before_the_pages_are_loaded_wait() -> None:
     async def run() -> None:
-        server = AdminServer(CollectorRegistry(), Readiness())
+        server = AdminServer(CollectorRegistry(), Readiness(), SocketNetwork())
         port = await server.bind("127.0.0.1", 0)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET /livez HTTP/1.0\r\n\r\n")
@@ -151,7 +152,9 @@ def test_requests_that_come_before_the_pages_are_loaded_wait() -> None:
 
 def test_an_endpoint_that_never_answered_is_closed() -> None:
     async def run() -> None:
-        first, second = (AdminServer(CollectorRegistry(), Readiness()) for _ in range(2))
+        first, second = (
+            AdminServer(CollectorRegistry(), Readiness(), SocketNetwork()) for _ in range(2)
+        )
         port = await first.bind("127.0.0.1", 0)
         await first.shutdown()
         assert await second.bind("127.0.0.1", port) == port

@@ -11,6 +11,7 @@ from headrace.broker.collectors.background_metrics import BackgroundCollector
 from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.retention import RetentionStatistics
 from headrace.broker.telemetry.readiness import Readiness
+from headrace.network import SocketNetwork
 from headrace.storage.compaction.statistics import CompactionStatistics
 from headrace.storage.deletion import DeletionStatistics
 from headrace.storage.sweep.sweeper import SweepStatistics
@@ -30,7 +31,7 @@ class Compaction:
 
 def ask(compaction: Compaction | None, method: str, headers=JSON) -> tuple[int, object]:
     async def run() -> tuple[int, object]:
-        server = AdminServer(CollectorRegistry(), Readiness())
+        server = AdminServer(CollectorRegistry(), Readiness(), SocketNetwork())
         if compaction is not None:
             server.compaction = compaction
         port = await server.bind("127.0.0.1", 0)

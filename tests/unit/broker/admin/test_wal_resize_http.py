@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.admin.wal_resize_http import MAX_BODY_BYTES, PATH
 from headrace.broker.telemetry.readiness import Readiness
+from headrace.network import SocketNetwork
 from headrace.storage.errors import EngineFailedError, ResizeRefusedError, RetriableStorageError
 
 JSON = {"Content-Type": "application/json"}
@@ -35,7 +36,7 @@ def ask(
     method: str = "POST",
 ) -> tuple[int, object]:
     async def run() -> tuple[int, object]:
-        server = AdminServer(CollectorRegistry(), Readiness())
+        server = AdminServer(CollectorRegistry(), Readiness(), SocketNetwork())
         if wal is not None:
             server.resize = wal.resize
         port = await server.bind("127.0.0.1", 0)

@@ -12,6 +12,7 @@ import pytest
 from headrace.broker.network.listener import Listener
 from headrace.broker.network.session import ConnectionInfo, Reply, Session
 from headrace.config.node import Endpoint, NetworkConfig
+from headrace.network import SocketNetwork
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import Frame
 
@@ -87,7 +88,7 @@ async def listening(dispatcher: Dispatcher | None = None, **settings: Any) -> As
     config = NetworkConfig(
         listeners=tuple(Endpoint(name, "127.0.0.1", 0) for name in names), **settings
     )
-    listener = Listener(config)
+    listener = Listener(config, SocketNetwork())
     node = Node(listener, await listener.bind(), dispatcher or Dispatcher())
     await listener.serve(node.dispatcher)
     job = asyncio.create_task(listener.run())
@@ -125,7 +126,7 @@ def test_every_listener_is_served_and_its_requests_bear_its_name() -> None:
 def test_an_address_that_is_taken_is_an_error() -> None:
     async def run() -> None:
         async with listening() as node:
-            second = Listener(NetworkConfig(listeners=tuple(node.endpoints)))
+            second = Listener(NetworkConfig(listeners=tuple(node.endpoints)), SocketNetwork())
             with pytest.raises(OSError):
                 await second.bind()
 
