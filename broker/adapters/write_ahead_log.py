@@ -7,7 +7,7 @@ from typing import Protocol
 
 from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
 from headrace.config.node import WalConfig
-from headrace.storage.object_store.factory import ensure_bucket, open_object_store
+from headrace.storage.object_store.factory import BucketOpener
 from headrace.storage.ports import ObjectStore
 from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
@@ -64,11 +64,13 @@ class LogLocation:
         rng: random.Random,
         wall_clock_ms: Callable[[], int],
         open_device: DeviceOpener,
+        open_bucket: BucketOpener,
     ) -> None:
         self._config = config
         self._rng = rng
         self._wall_clock_ms = wall_clock_ms
         self._open_device = open_device
+        self._open_bucket = open_bucket
         self._store: ObjectStore | None = None  # None: a device or file
         self._held: BlockDevice | None = None
         self.found: Superblock | None = None  # on the device, when it was opened
@@ -78,12 +80,11 @@ class LogLocation:
 
         Raises:
             ValueError: there are no credentials for it.
-            ObjectStoreError: it cannot be created or reached.
+            ObjectStoreError: it cannot be created, reached or written to.
         """
         uri = self._config.path
         if "://" in uri:
-            await ensure_bucket(uri, environment=environment)
-            self._store = open_object_store(
+            self._store = await self._open_bucket(
                 uri, rng=self._rng, environment=environment, policy=WAL_POLICY
             )
 

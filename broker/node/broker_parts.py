@@ -37,7 +37,6 @@ from headrace.storage.object_store.budgeted import compaction_view
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.object_store.uri import MemoryLocation, parse_bucket_uri
 from headrace.storage.sweep.sweeper import Sweeper, SweepStatistics
-from headrace.storage.sweep.swept_bucket import open_swept_bucket
 
 MAX_DAMAGED_NAMED = 20  # partitions, on the page of readiness
 
@@ -169,7 +168,7 @@ class BrokerParts:
         """Background jobs of the engine besides its uploads."""
         jobs: list[BackgroundJob] = [self.compactor, self._deleter]
         storage, environment = self._config.storage, self._environment
-        place = open_swept_bucket(storage.bucket_uri, environment.variables)
+        place = environment.open_swept_bucket(storage.bucket_uri, environment.variables)
         self._swept = SweepStatistics()
         if place is not None:
             sweeper = Sweeper(

@@ -28,12 +28,7 @@ from headrace.metadata.net.framing import Party
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.transport import Address
-from headrace.storage.object_store.factory import (
-    ensure_bucket,
-    ensure_writable,
-    is_bucket_in_memory,
-    open_object_store,
-)
+from headrace.storage.object_store.factory import is_bucket_in_memory
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.recovery import RecoveryReport
 
@@ -149,6 +144,7 @@ class BrokerRole:
             rng=environment.rng,
             wall_clock_ms=environment.wall_clock_ms,
             open_device=environment.open_device,
+            open_bucket=environment.open_bucket,
         )
         try:
             await self._bucket.answer(lambda: log_location.open(environment.variables))
@@ -160,9 +156,7 @@ class BrokerRole:
 
     async def _open_bucket(self) -> RetryingObjectStore:
         storage, environment = self._config.storage, self._environment
-        await ensure_bucket(storage.bucket_uri, environment=environment.variables)
-        await ensure_writable(storage.bucket_uri)
-        return open_object_store(
+        return await environment.open_bucket(
             storage.bucket_uri,
             rng=environment.rng,
             environment=environment.variables,

@@ -3,7 +3,7 @@
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from headrace.broker.node.lock_names import lock_name
 from headrace.metadata.log.directory import Directory
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.network import Network, SocketNetwork
+from headrace.storage.object_store.factory import BucketOpener, open_bucket
+from headrace.storage.sweep.swept_bucket import SweptBucket, open_swept_bucket
 from headrace.wal.open_device import DeviceOpener, open_device
 
 
@@ -29,4 +31,7 @@ class NodeEnvironment:
     open_device: DeviceOpener = open_device
     open_metadata_directory: Callable[[Path], Directory] = OsDirectory
     lock_name: Callable[[Path], str] = lock_name  # tells apart the locks of one machine
+    open_bucket: BucketOpener = open_bucket
+    # The lists of the same bucket that a sweep needs; None: it is not swept.
+    open_swept_bucket: Callable[[str, Mapping[str, str]], SweptBucket | None] = open_swept_bucket
     variables: dict[str, str] = field(default_factory=lambda: dict(os.environ))

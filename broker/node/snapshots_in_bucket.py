@@ -16,7 +16,6 @@ from headrace.metadata.driver import ControllerNode
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.publishing import SnapshotPublisher
 from headrace.storage.errors import ObjectStoreError, StorageError
-from headrace.storage.object_store.factory import ensure_bucket, open_object_store
 from headrace.storage.object_store.retrying import RetryingObjectStore
 
 logger = logging.getLogger("headrace.metadata_publishing")
@@ -82,8 +81,7 @@ async def _open_bucket(config: NodeConfig, environment: NodeEnvironment) -> Retr
     while True:
         await asyncio.sleep(BUCKET_ASKED_MS / 1000)
         try:
-            await ensure_bucket(uri, environment=variables)
-            return open_object_store(uri, rng=environment.rng, environment=variables)
+            return await environment.open_bucket(uri, rng=environment.rng, environment=variables)
         except (ObjectStoreError, OSError) as error:
             logger.warning(
                 "the bucket does not answer: no snapshot of the metadata is published yet; trying again",

@@ -1,8 +1,9 @@
-"""Opens the bucket that a URI names."""
+"""Opens the bucket that a URI names: `open_bucket` for a node, `open_object_store` for tools."""
 
 import random
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from headrace.storage.object_store.filesystem import FileObjectStore
 from headrace.storage.object_store.memory import MemoryObjectStore
@@ -17,6 +18,43 @@ from headrace.storage.ports import ObjectStore
 from headrace.wal.file_systems import is_in_memory
 
 PART_BYTES_DEFAULT = 16 * 1024 * 1024
+
+
+class BucketOpener(Protocol):
+    """Opens buckets for a node: `open_bucket`, or what a simulation has in its place."""
+
+    async def __call__(
+        self,
+        uri: str,
+        *,
+        rng: random.Random,
+        environment: Mapping[str, str],
+        part_bytes: int = PART_BYTES_DEFAULT,
+        policy: RetryPolicy | None = None,
+    ) -> RetryingObjectStore:
+        """See `open_bucket`."""
+        ...
+
+
+async def open_bucket(
+    uri: str,
+    *,
+    rng: random.Random,
+    environment: Mapping[str, str],
+    part_bytes: int = PART_BYTES_DEFAULT,
+    policy: RetryPolicy | None = None,
+) -> RetryingObjectStore:
+    """Open a bucket to write to, and create it unless it exists; the arguments are those of `open_object_store`.
+
+    Raises:
+        ValueError: the URI is none, or no credentials are to be found.
+        ObjectStoreError: the service refuses or does not answer, or the directory cannot be written to.
+    """
+    await ensure_bucket(uri, environment=environment)
+    await _ensure_writable(uri)
+    return open_object_store(
+        uri, rng=rng, environment=environment, part_bytes=part_bytes, policy=policy
+    )
 
 
 def open_object_store(
@@ -79,7 +117,7 @@ async def ensure_bucket(uri: str, *, environment: Mapping[str, str] | None = Non
     return await ensure_s3_bucket(resolve_access(location, environment or {}))
 
 
-async def ensure_writable(uri: str) -> None:
+async def _ensure_writable(uri: str) -> None:
     """Make and remove a file in the directory of a `file://` URI; the other kinds need nothing.
 
     For who is going to write: a directory on a disk that is mounted to be read, or somebody else's,

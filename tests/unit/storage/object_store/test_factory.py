@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from headrace.storage.errors import ObjectStoreError
-from headrace.storage.object_store.factory import ensure_bucket, ensure_writable, open_object_store
+from headrace.storage.object_store.factory import ensure_bucket, open_bucket, open_object_store
+
+
+def open_to_write(uri: str) -> None:
+    """As a node does."""
+
+    async def main() -> None:
+        await (await open_bucket(uri, rng=random.Random(0), environment={})).close()
+
+    asyncio.run(main())
 
 
 def test_each_kind_is_opened(tmp_path):
@@ -47,9 +56,8 @@ def test_only_s3_needs_its_bucket_to_be_created(tmp_path):
 
 
 def test_a_directory_is_writable_and_nothing_is_left_there(tmp_path):
-    asyncio.run(ensure_writable("mem://"))
-    asyncio.run(ensure_writable("s3://bucket"))
-    asyncio.run(ensure_writable(f"file://{tmp_path}/bucket"))
+    open_to_write("mem://")
+    open_to_write(f"file://{tmp_path}/bucket")
     assert [it for it in (tmp_path / "bucket").rglob("*") if it.is_file()] == []
 
 
@@ -58,7 +66,7 @@ def test_a_directory_that_cannot_be_written_is_noticed(tmp_path, in_the_way):
     (tmp_path / in_the_way).parent.mkdir(exist_ok=True)
     (tmp_path / in_the_way).write_text("a file")
     with pytest.raises(ObjectStoreError, match="bucket directory"):
-        asyncio.run(ensure_writable(f"file://{tmp_path}/bucket"))
+        open_to_write(f"file://{tmp_path}/bucket")
 
 
 def test_a_directory_without_a_way_to_publish_is_noticed(tmp_path, monkeypatch):
@@ -67,5 +75,5 @@ def test_a_directory_without_a_way_to_publish_is_noticed(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "hardlink_to", refused)
     with pytest.raises(ObjectStoreError, match="Too many links"):
-        asyncio.run(ensure_writable(f"file://{tmp_path}/bucket"))
+        open_to_write(f"file://{tmp_path}/bucket")
     assert [it for it in (tmp_path / "bucket").rglob("*") if it.is_file()] == []
