@@ -20,6 +20,7 @@ from headrace.wal.port import Medium, WriteAheadLog
 from headrace.wal.registry import LogRegistry
 from headrace.wal.submissions import WriteStatistics
 from headrace.wal.superblock_store import WalIdentity, check_identity, load_superblock
+from headrace.wal.wake_timer import WakeTimerFactory
 
 
 class NodeLog(WriteAheadLog, Protocol):
@@ -65,12 +66,16 @@ class LogLocation:
         wall_clock_ms: Callable[[], int],
         open_device: DeviceOpener,
         open_bucket: BucketOpener,
+        monotonic_ns: Callable[[], int],
+        wake_timer: WakeTimerFactory,
     ) -> None:
         self._config = config
         self._rng = rng
         self._wall_clock_ms = wall_clock_ms
         self._open_device = open_device
         self._open_bucket = open_bucket
+        self._monotonic_ns = monotonic_ns
+        self._wake_timer = wake_timer
         self._store: ObjectStore | None = None  # None: a device or file
         self._held: BlockDevice | None = None
         self.found: Superblock | None = None  # on the device, when it was opened
@@ -156,6 +161,8 @@ class LogLocation:
             on_room=listener.on_room,
             registry=registry,
             opener=self._hand_over,
+            monotonic_ns=self._monotonic_ns,
+            wake_timer=self._wake_timer,
         )
 
     def _hand_over(self, config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT001 - a DeviceOpener

@@ -75,6 +75,7 @@ class Services:
     metrics: RequestMetrics
     rng: random.Random
     connection_turns: TurnShare  # of the work of connections, which includes Produce and Fetch
+    clock_s: Callable[[], float]  # fine and monotonic
 
 
 def build_dispatcher(services: Services) -> ApiDispatcher:
@@ -104,7 +105,7 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
         handlers=handlers,
         wall_clock_ms=services.wall_clock_ms,
         metrics=services.metrics,
-        turns=TurnShare(),
+        turns=TurnShare(services.clock_s),
     )
 
 

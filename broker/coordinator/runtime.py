@@ -61,6 +61,7 @@ class GroupCoordinator:
         *,
         wall_clock_ms: Callable[[], int],
         rng: random.Random,
+        clock_s: Callable[[], float],
     ) -> None:
         self._config = config
         self._logs = logs
@@ -70,7 +71,7 @@ class GroupCoordinator:
         self._running: dict[int, asyncio.Task[None]] = {}
         self._tasks: asyncio.TaskGroup | None = None
         self._deleting: set[str] = set()  # groups of many offsets that are being deleted
-        self._turns = TurnShare()  # of the loads and rewrites of all partitions
+        self._turns = TurnShare(clock_s)  # of the loads and rewrites of all partitions
         self.statistics = CoordinatorStatistics()
 
     @property

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
@@ -23,11 +23,13 @@ READERS_PER_TURN = 16  # that go on with a large request: a read of 1 MiB takes 
 class Listener:
     """Every session of the node. Connections beyond the `ConnectionBounds` are closed at once."""
 
-    def __init__(self, config: NetworkConfig, network: Network) -> None:
+    def __init__(
+        self, config: NetworkConfig, network: Network, clock_s: Callable[[], float]
+    ) -> None:
         self._config = config
         self._network = network
-        self.turns = TurnShare()
-        self.reads = TurnShare(waiters_per_turn=READERS_PER_TURN)
+        self.turns = TurnShare(clock_s)
+        self.reads = TurnShare(clock_s, waiters_per_turn=READERS_PER_TURN)
         self.claims = ClaimedMemory()
         self._accepting = False
         self._listening: list[tuple[str, ListeningAddress]] = []  # listeners' names

@@ -19,7 +19,7 @@ class RequestContext:
     listener: str
     now_ms: int
     # A handler that goes through many things pauses after each few of them.
-    turns: TurnShare = field(default_factory=TurnShare, compare=False)
+    turns: TurnShare = field(compare=False)
 
     @property
     def version(self) -> int:

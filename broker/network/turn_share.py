@@ -16,7 +16,6 @@ devices.
 
 import asyncio
 import sys
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from typing import Final, TypeVar
@@ -34,7 +33,7 @@ class TurnShare:
 
     def __init__(
         self,
-        clock_s: Callable[[], float] = time.perf_counter,
+        clock_s: Callable[[], float],
         *,
         share_s: float = SHARE_S,
         waiters_per_turn: int = sys.maxsize,

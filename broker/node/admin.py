@@ -6,10 +6,10 @@ from contextlib import suppress
 from prometheus_client import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.readiness import CheckResult, Readiness
 from headrace.config.node import TelemetryConfig
-from headrace.network import Network
 
 NO_ADMIN_ENDPOINT = -1
 SERVING = "serving"
@@ -19,11 +19,11 @@ SERVED_AFTER_MS = 2_000  # requests to the endpoint of a node that starts wait n
 class NodeAdmin:
     """The admin endpoint of one node; its roles add checks and metrics."""
 
-    def __init__(self, config: TelemetryConfig, network: Network) -> None:
+    def __init__(self, config: TelemetryConfig, environment: NodeEnvironment) -> None:
         self._config = config
         self.readiness = Readiness()
-        self.server = AdminServer(CollectorRegistry(), self.readiness, network)
-        self.turns = LoopTurns()
+        self.server = AdminServer(CollectorRegistry(), self.readiness, environment.network)
+        self.turns = LoopTurns(environment.monotonic_s, environment.thread_time_s)
         self.server.expose(self.turns)
         self._stage = "starting"
         self.opened = asyncio.Event()  # the first partition is open, or the node is ready

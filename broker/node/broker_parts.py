@@ -106,7 +106,11 @@ class BrokerParts:
             wall_clock_ms=wall_clock_ms,
         )
         self.coordinator = GroupCoordinator(
-            config.groups, self._offsets_logs, wall_clock_ms=wall_clock_ms, rng=rng
+            config.groups,
+            self._offsets_logs,
+            wall_clock_ms=wall_clock_ms,
+            rng=rng,
+            clock_s=environment.monotonic_s,
         )
         self._subscribe(CoordinatorElections(self.coordinator))
         self.requests = RequestMetrics(environment.monotonic_s)
@@ -131,6 +135,7 @@ class BrokerParts:
                 metrics=self.requests,
                 rng=self._environment.rng,
                 connection_turns=connection_turns,
+                clock_s=self._environment.monotonic_s,
             )
         )
 

@@ -88,7 +88,8 @@ class BrokerRole:
         config = self._config
         self._admin.stage = "waiting for the bucket"
         store, log_location = await unless_stopped(stop, self._open_storage())
-        listener = Listener(config.network, self._environment.network)
+        environment = self._environment
+        listener = Listener(config.network, environment.network, environment.monotonic_s)
         try:
             bound = await listener.bind()
             registration = Registration(config, log_location, self._environment.lock_name)
@@ -145,6 +146,8 @@ class BrokerRole:
             wall_clock_ms=environment.wall_clock_ms,
             open_device=environment.open_device,
             open_bucket=environment.open_bucket,
+            monotonic_ns=environment.monotonic_ns,
+            wake_timer=environment.wake_timer,
         )
         try:
             await self._bucket.answer(lambda: log_location.open(environment.variables))

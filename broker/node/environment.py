@@ -14,6 +14,7 @@ from headrace.network import Network, SocketNetwork
 from headrace.storage.object_store.factory import BucketOpener, open_bucket
 from headrace.storage.sweep.swept_bucket import SweptBucket, open_swept_bucket
 from headrace.wal.open_device import DeviceOpener, open_device
+from headrace.wal.wake_timer import WakeTimerFactory, precise_timer
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,11 @@ class NodeEnvironment:
     boot_clock_ms: Callable[[], int] = lambda: (
         time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
     )
+    # One clock, fine and monotonic, in seconds and nanoseconds: it measures requests and paces the WAL.
     monotonic_s: Callable[[], float] = time.perf_counter
+    monotonic_ns: Callable[[], int] = time.perf_counter_ns
+    thread_time_s: Callable[[], float] = time.thread_time
+    wake_timer: WakeTimerFactory = precise_timer
     rng: random.Random = field(default_factory=random.SystemRandom)
     network: Network = field(default_factory=SocketNetwork)
     open_device: DeviceOpener = open_device

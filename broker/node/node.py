@@ -42,7 +42,7 @@ class Node:
         """Make a node; it ends with the first of the `unexpected` errors that belongs to it."""
         self._config = config
         self._environment = environment or NodeEnvironment()
-        self._admin = NodeAdmin(config.telemetry, self._environment.network)
+        self._admin = NodeAdmin(config.telemetry, self._environment)
         self._unexpected = unexpected
 
     async def run(

@@ -8,7 +8,6 @@ lengthen: what other processes take is in the first series only.
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -33,11 +32,7 @@ class LoopTurns(Collector):
         cpu_clock_s: processor time of the thread of the loop.
     """
 
-    def __init__(
-        self,
-        clock_s: Callable[[], float] = time.perf_counter,
-        cpu_clock_s: Callable[[], float] = time.thread_time,
-    ) -> None:
+    def __init__(self, clock_s: Callable[[], float], cpu_clock_s: Callable[[], float]) -> None:
         self._clock_s = clock_s
         self._cpu_clock_s = cpu_clock_s
         # The API of the request that was taken last since the last call; a role that serves requests sets it.

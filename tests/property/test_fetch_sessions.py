@@ -83,7 +83,7 @@ class SessionMachine(RuleBasedStateMachine):
             for index in INDEXES:
                 self.registry.serve(topic, self.numbers[topic], index)
         metrics = RequestMetrics(lambda: 0.0)
-        self.reader = FetchReader(self.registry, metrics, TurnShare())  # type: ignore[arg-type]
+        self.reader = FetchReader(self.registry, metrics, TurnShare(lambda: 0.0))  # type: ignore[arg-type]
         self.sessions = FetchSessions(3, FixedIds())  # type: ignore[arg-type]
         self.session_id = self.epoch = 0
         self.model: dict[Key, Naive] = {}

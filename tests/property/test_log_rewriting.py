@@ -115,7 +115,9 @@ class World:
             assert committed.get(partition, offset) >= offset  # it may have expired
 
     async def elect(self) -> None:
-        turns = TurnShare(share_s=0.0)  # every piece of work waits for a turn of its own
+        turns = TurnShare(
+            lambda: 0.0, share_s=0.0
+        )  # every piece of work waits for a turn of its own
         driver = ShardDriver(
             0, self.log, CONFIG, loop_clock, turns=turns, statistics=self.statistics
         )

@@ -156,7 +156,7 @@ BUGS = (
         "broker/network/session.py",
         "Session._advance",
         "not is_due and self._sessions.turns.is_used_up()",
-        "not is_due and TurnShare().is_used_up()",
+        "not is_due and TurnShare(lambda: 0.0).is_used_up()",
         f"{_SESSION}"
         "::test_all_connections_together_have_one_share_of_a_turn_and_start_requests_in_turn",
     ),

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from headrace.broker.network.request_context import Handler, RequestContext
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.wakeups import Reader, Wakeups
@@ -318,7 +319,9 @@ def context_of(
 ) -> RequestContext:
     """A request that came in at 10.0.0.1:9092."""
     header = RequestHeader(int(api_key), version, 7, client_id)
-    return RequestContext(header, "10.0.0.9", "10.0.0.1", 9092, listener, NOW_MS)
+    return RequestContext(
+        header, "10.0.0.9", "10.0.0.1", 9092, listener, NOW_MS, TurnShare(lambda: 0.0)
+    )
 
 
 async def ask_async(

@@ -19,6 +19,7 @@ from headrace.broker.api.offset_fetch import OffsetFetchHandler
 from headrace.broker.api.sync_group import SyncGroupHandler
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import Handler, RequestContext
+from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
@@ -144,7 +145,9 @@ async def ask(handler: Handler, request: Any, version: int) -> Any:
     frame = memoryview(encode_request(request, RequestHeader(key, version, 7, "my-client")))
     header, position = parse_request_header(frame)
     decoded = decode_request(key, version, frame[position:])
-    context = RequestContext(header, "10.0.0.1", "10.0.0.2", 9092, "PLAINTEXT", WALL_MS)
+    context = RequestContext(
+        header, "10.0.0.1", "10.0.0.2", 9092, "PLAINTEXT", WALL_MS, TurnShare(lambda: 0.0)
+    )
     response = await handler.handle(context, decoded)
     answer = encode_response(response, version, header.correlation_id)
     correlation_id, message = decode_response(key, version, memoryview(answer))
@@ -157,7 +160,11 @@ async def group_broker(*, loaded: bool = True) -> AsyncIterator[GroupBroker]:
     """A broker that leads the one partition of `__consumer_offsets`."""
     logs = FakeLogs(1)
     coordinator = GroupCoordinator(
-        CONFIG, logs, wall_clock_ms=lambda: WALL_MS, rng=random.Random(1)
+        CONFIG,
+        logs,
+        wall_clock_ms=lambda: WALL_MS,
+        rng=random.Random(1),
+        clock_s=lambda: 0.0,
     )
     if not loaded:
         logs.logs[0].hold_reads()

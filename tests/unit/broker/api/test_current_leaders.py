@@ -73,15 +73,15 @@ class Broker:
             wall_clock_ms=lambda: NOW_MS,
             metrics=metrics,
             config=LogConfig(),
-            turns=TurnShare(),
+            turns=TurnShare(lambda: 0.0),
         )
         self.fetch = FetchHandler(
-            reader=FetchReader(registry, metrics, TurnShare()),
+            reader=FetchReader(registry, metrics, TurnShare(lambda: 0.0)),
             cluster=self.cluster,
             sessions=FetchSessions(10, random.Random(1)),
             config=LogConfig(),
             metrics=metrics,
-            turns=TurnShare(),
+            turns=TurnShare(lambda: 0.0),
         )
 
     def produced(self, version: int, client: ConnectionInfo, topic: str, number: int) -> Any:

@@ -40,7 +40,7 @@ class Cluster:
         self, number: int, *, version: int = VERSION, listener: str = "PLAINTEXT"
     ) -> Any:
         header = RequestHeader(3, version, 1, "test")
-        turns = TurnShare(share_s=0.0)  # every step waits for a turn of its own
+        turns = TurnShare(lambda: 0.0, share_s=0.0)  # every step waits for a turn of its own
         context = RequestContext(header, "client", "one", 9092, listener, 0, turns)
         seen = self.view.seen_by(context)
         topic = seen.image.topic_by_id(topic_id(number))

@@ -122,7 +122,13 @@ def test_the_handler_is_told_who_asks_through_which_listener() -> None:
     broker.dispatch(ApiKey.LIST_GROUPS, 0)
     ((context, _),) = broker.groups.asked
     assert context == RequestContext(
-        RequestHeader(16, 0, 7, "test"), "10.0.0.9", "10.0.0.1", 9092, "OUTSIDE", NOW_MS
+        RequestHeader(16, 0, 7, "test"),
+        "10.0.0.9",
+        "10.0.0.1",
+        9092,
+        "OUTSIDE",
+        NOW_MS,
+        TurnShare(lambda: 0.0),
     )
     assert (context.version, context.client_id) == (0, "test")
 

@@ -80,7 +80,9 @@ class Broker:
         self.registry = FakeRegistry()
         self.log = self.registry.serve("t", 1, leader_epoch=3)
         self.metrics = RequestMetrics(lambda: 0.0)
-        turns = TurnShare(share_s=0.0)  # every piece of work waits for a turn of its own
+        turns = TurnShare(
+            lambda: 0.0, share_s=0.0
+        )  # every piece of work waits for a turn of its own
         self.handler = FetchHandler(
             reader=FetchReader(self.registry, self.metrics, turns),  # type: ignore[arg-type]
             cluster=ClusterView(lambda: self.registry.client.image, NODE_ID, NetworkConfig()),

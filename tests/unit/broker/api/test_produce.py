@@ -103,7 +103,9 @@ class Broker:
             wall_clock_ms=lambda: NOW_MS,
             metrics=self.metrics,
             config=config,
-            turns=TurnShare(share_s=0.0),  # every piece of work waits for a turn of its own
+            turns=TurnShare(
+                lambda: 0.0, share_s=0.0
+            ),  # every piece of work waits for a turn of its own
         )
 
     def start(

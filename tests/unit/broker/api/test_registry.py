@@ -45,7 +45,8 @@ def advertised() -> dict[int, tuple[int, int]]:
         wall_clock_ms=lambda: NOW_MS,
         metrics=RequestMetrics(lambda: 0.0),
         rng=random.Random(1),
-        connection_turns=TurnShare(),
+        connection_turns=TurnShare(lambda: 0.0),
+        clock_s=lambda: 0.0,
     )
     reply = FakeReply()
     rest = build_dispatcher(services).dispatch(

@@ -36,9 +36,14 @@ async def coordinator_of(logs: FakeLogs) -> AsyncIterator[GroupCoordinator]:
     """A coordinator with a group "g" that has an offset in `MANY` partitions of "t"."""
     config = GroupConfig(initial_rebalance_delay_ms=0, offsets_retention_check_ms=60_000)
     coordinator = GroupCoordinator(
-        config, logs, wall_clock_ms=lambda: WALL_MS, rng=random.Random(7)
+        config,
+        logs,
+        wall_clock_ms=lambda: WALL_MS,
+        rng=random.Random(7),
+        clock_s=lambda: 0.0,
     )
-    coordinator._turns = TurnShare(share_s=0.0)  # every piece of work waits for a turn of its own
+    # Every piece of work waits for a turn of its own.
+    coordinator._turns = TurnShare(lambda: 0.0, share_s=0.0)
     coordinator.on_election(0)
     task = asyncio.create_task(coordinator.run())
     await settle()

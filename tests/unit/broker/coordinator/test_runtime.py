@@ -38,7 +38,13 @@ GROUPS = ["d", "e", "f", "g"]
 
 def new_coordinator(logs: FakeLogs) -> GroupCoordinator:
     port: CoordinatorLogs = logs  # the fake satisfies the port
-    return GroupCoordinator(CONFIG, port, wall_clock_ms=lambda: WALL_MS, rng=random.Random(7))
+    return GroupCoordinator(
+        CONFIG,
+        port,
+        wall_clock_ms=lambda: WALL_MS,
+        rng=random.Random(7),
+        clock_s=lambda: 0.0,
+    )
 
 
 @asynccontextmanager

@@ -38,7 +38,7 @@ CONFIG = GroupConfig(initial_rebalance_delay_ms=0)
 
 
 def new_driver(partition: int, log: FakeLog) -> ShardDriver:
-    turns = TurnShare(share_s=0.0)  # every piece of work waits for a turn of its own
+    turns = TurnShare(lambda: 0.0, share_s=0.0)  # every piece of work waits for a turn of its own
     return ShardDriver(
         partition, log, CONFIG, loop_clock, turns=turns, statistics=CoordinatorStatistics()
     )

@@ -46,7 +46,7 @@ class Log:
             self.batch_bytes = served.fill(4)
             served.data.cold_below = 4 if topic in cold else 0
         self.metrics = RequestMetrics(lambda: 0.0)
-        self.reader = FetchReader(self.registry, self.metrics, TurnShare())  # type: ignore[arg-type]
+        self.reader = FetchReader(self.registry, self.metrics, TurnShare(lambda: 0.0))  # type: ignore[arg-type]
 
     def __getitem__(self, topic: str) -> Any:
         return self.registry.served[topic, 0].data

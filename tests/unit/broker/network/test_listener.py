@@ -88,7 +88,7 @@ async def listening(dispatcher: Dispatcher | None = None, **settings: Any) -> As
     config = NetworkConfig(
         listeners=tuple(Endpoint(name, "127.0.0.1", 0) for name in names), **settings
     )
-    listener = Listener(config, SocketNetwork())
+    listener = Listener(config, SocketNetwork(), lambda: 0.0)
     node = Node(listener, await listener.bind(), dispatcher or Dispatcher())
     await listener.serve(node.dispatcher)
     job = asyncio.create_task(listener.run())
@@ -126,7 +126,9 @@ def test_every_listener_is_served_and_its_requests_bear_its_name() -> None:
 def test_an_address_that_is_taken_is_an_error() -> None:
     async def run() -> None:
         async with listening() as node:
-            second = Listener(NetworkConfig(listeners=tuple(node.endpoints)), SocketNetwork())
+            second = Listener(
+                NetworkConfig(listeners=tuple(node.endpoints)), SocketNetwork(), lambda: 0.0
+            )
             with pytest.raises(OSError):
                 await second.bind()
 

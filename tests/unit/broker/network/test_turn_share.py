@@ -126,7 +126,7 @@ def test_steps_are_run_to_their_end() -> None:
         return "done"
 
     async def test() -> None:
-        turns = TurnShare()
+        turns = TurnShare(lambda: 0.0)
         assert await turns.run(steps(fails=False)) == "done"
         with pytest.raises(ValueError, match="a bug"):
             await turns.run(steps(fails=True))

@@ -7,8 +7,8 @@ import pytest
 
 from headrace.broker.node import admin as module
 from headrace.broker.node.admin import NO_ADMIN_ENDPOINT, SERVING, NodeAdmin
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import TelemetryConfig
-from headrace.network import SocketNetwork
 
 
 async def page(admin: NodeAdmin) -> tuple[int, str]:
@@ -24,7 +24,7 @@ def test_the_endpoint_answers_when_the_first_partition_does_not_wait_for_it(
     monkeypatch.setattr(module, "SERVED_AFTER_MS", takes_long_ms)
 
     async def run() -> tuple[int, str]:
-        admin = NodeAdmin(TelemetryConfig(admin_port=0), SocketNetwork())
+        admin = NodeAdmin(TelemetryConfig(admin_port=0), NodeEnvironment())
         await admin.bind()
         asked = asyncio.create_task(page(admin))
         serving = asyncio.create_task(admin.serve())
@@ -47,7 +47,7 @@ def test_the_endpoint_answers_when_the_first_partition_does_not_wait_for_it(
 
 def test_a_node_may_have_no_endpoint() -> None:
     async def run() -> None:
-        admin = NodeAdmin(TelemetryConfig(admin_port=NO_ADMIN_ENDPOINT), SocketNetwork())
+        admin = NodeAdmin(TelemetryConfig(admin_port=NO_ADMIN_ENDPOINT), NodeEnvironment())
         await admin.bind()
         await admin.serve()
         await admin.shutdown()

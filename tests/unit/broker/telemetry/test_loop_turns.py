@@ -20,7 +20,7 @@ def samples(collector: Collector) -> dict[str, float]:
 
 
 def test_a_long_turn_is_counted_with_its_length_and_its_api() -> None:
-    turns = LoopTurns()
+    turns = LoopTurns(lambda: 0.0, lambda: 0.0)
     requests = RequestMetrics(lambda: 0.0)
     turns.who = requests.take_latest
     requests.latest = int(ApiKey.METADATA)
@@ -38,7 +38,7 @@ def test_a_long_turn_is_counted_with_its_length_and_its_api() -> None:
 
 
 def test_a_turn_that_endangers_leases_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    turns = LoopTurns()
+    turns = LoopTurns(lambda: 0.0, lambda: 0.0)
     with caplog.at_level(logging.WARNING, "headrace.telemetry"):
         turns.look(0.9, 0.9)
         turns.look(2.51, 1.01)

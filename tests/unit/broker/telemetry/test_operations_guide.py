@@ -54,7 +54,7 @@ def collectors() -> list[Collector]:
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
         PublishingCollector(PublishingStatistics()),
         UnexpectedErrors(lambda _reason: None),
-        LoopTurns(),
+        LoopTurns(lambda: 0.0, lambda: 0.0),
     ]
 
 
