@@ -34,9 +34,9 @@ class Listener:
         self._accepting = False
         self._listening: list[tuple[str, ListeningAddress]] = []  # listeners' names
         self._bounds = ConnectionBounds(0, 0, {})  # those of the configuration, from `bind` on
-        self._sessions: set[Session] = set()
+        self._sessions: dict[Session, None] = {}
         self._last_closed = asyncio.Event()
-        self._requests: set[asyncio.Task[None]] = set()
+        self._requests: dict[asyncio.Task[None], None] = {}
         self.connections_accepted = 0
         self.connections_refused = 0
 
@@ -118,14 +118,14 @@ class Listener:
         if not self._accepting or not self._bounds.opened(session.info.client_host):
             self.connections_refused += 1
             return False
-        self._sessions.add(session)
+        self._sessions[session] = None
         self.connections_accepted += 1
         return True
 
     def session_closed(self, session: Session) -> None:
         """Count a closed connection."""
         if session in self._sessions:
-            self._sessions.discard(session)
+            del self._sessions[session]
             self._bounds.closed(session.info.client_host)
         if not self._sessions:
             self._last_closed.set()
@@ -135,8 +135,8 @@ class Listener:
     ) -> None:
         """Run the asynchronous rest of a request; its failure closes its connection only."""
         task = asyncio.get_running_loop().create_task(self._guard(session, request, api_key))
-        self._requests.add(task)
-        task.add_done_callback(self._requests.discard)
+        self._requests[task] = None
+        task.add_done_callback(self._requests.pop)
 
     async def _guard(
         self, session: Session, request: Coroutine[Any, Any, None], api_key: int

@@ -79,7 +79,7 @@ class Partition:
         state: PartitionState,
         config: EffectiveTopicConfig,
         checkpoint_interval_bytes: int,
-        wake: Callable[[set[Reader]], None],
+        wake: Callable[[dict[Reader, None]], None],
     ) -> None:
         self.topic = topic
         self.topic_id = topic_id
@@ -93,7 +93,7 @@ class Partition:
             meta, data, state, engine=engine, interval_bytes=checkpoint_interval_bytes
         )
         self._wake = wake
-        self._readers: set[Reader] = set()
+        self._readers: dict[Reader, None] = {}
         self._unconfirmed_repeats: list[tuple[int, Callable[[Exception | None], None]]] = []
         self._closing = False
         self.damage = KnownDamage()
@@ -280,16 +280,16 @@ class Partition:
             for on_done in due:
                 on_done(None)
         if self._readers:
-            readers, self._readers = self._readers, set()
+            readers, self._readers = self._readers, {}
             self._wake(readers)
 
     def add_reader(self, reader: Reader) -> None:
         """Call `reader` once when the high watermark or the log start offset moves, or the partition closes."""
-        self._readers.add(reader)
+        self._readers[reader] = None
 
     def remove_reader(self, reader: Reader) -> None:
         """Undo `add_reader`; no effect once the partition has moved: the reader was called, or is about to be."""
-        self._readers.discard(reader)
+        self._readers.pop(reader, None)
 
     def read_cached(self, offset: int, max_bytes: int) -> list[StreamRecordBatch] | None:
         """Batches from memory without waiting; None when they must come from the bucket."""

@@ -57,7 +57,7 @@ class PartitionRegistry:
         self._by_name: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[UUID, dict[int, Partition]] = {}
         self._count = 0
-        self._waiters: set[_Waiter] = set()
+        self._waiters: dict[_Waiter, None] = {}
         self._listeners: list[tuple[Listener, Listener]] = []
         # Called with a partition that was asked for, and is led by this broker or another, but not open.
         self.on_missed: Callable[[PartitionKey], None] = lambda _key: None
@@ -179,7 +179,7 @@ class PartitionRegistry:
 
     async def _wait(self, topics: Iterable[TopicImage | None], *, until_attempted: bool) -> None:
         waiter = _Waiter(until_attempted=until_attempted)
-        self._waiters.add(waiter)
+        self._waiters[waiter] = None
         slices = LoopSlices()
         try:
             for topic in topics:
@@ -193,4 +193,4 @@ class PartitionRegistry:
             waiter.begin()
             await waiter.done
         finally:
-            self._waiters.discard(waiter)
+            self._waiters.pop(waiter, None)

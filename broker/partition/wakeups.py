@@ -22,7 +22,7 @@ class Wakeups:
     """
 
     def __init__(self) -> None:
-        self._due: deque[set[Reader]] = deque()  # none of them empty
+        self._due: deque[dict[Reader, None]] = deque()  # none of them empty
         self._room = READERS_PER_TURN  # of this turn
         self._counts = False  # this turn: another one gives room again
 
@@ -31,7 +31,7 @@ class Wakeups:
         """Whether a partition has moved, and not all who listened to it know."""
         return bool(self._due)
 
-    def wake(self, readers: set[Reader]) -> None:
+    def wake(self, readers: dict[Reader, None]) -> None:
         """Call readers, of which there is at least one: at once as long as this turn has room, else in other turns."""
         self._due.append(readers)
         self._call()
@@ -39,7 +39,7 @@ class Wakeups:
     async def caught_up(self) -> None:
         """Wait until all know who listened to what has moved by now."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.wake({partial(_end, done)})
+        self.wake({partial(_end, done): None})
         await done
 
     def _call(self) -> None:
@@ -50,7 +50,7 @@ class Wakeups:
         while due and self._room:
             self._room -= 1
             readers = due[0]
-            reader = readers.pop()
+            reader, _ = readers.popitem()
             if not readers:
                 due.popleft()
             reader()

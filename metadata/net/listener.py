@@ -74,9 +74,9 @@ class ControllerListener:
         self._is_member = is_member
         self._listening: Sequence[ListeningAddress] = ()
         self._accepting = False
-        self._connections: set[AcceptedConnection] = set()
+        self._connections: dict[AcceptedConnection, None] = {}
         self._peers: dict[int, AcceptedConnection] = {}
-        self._requests: set[asyncio.Task[None]] = set()
+        self._requests: dict[asyncio.Task[None], None] = {}
         self._request_bytes = RequestBytes(MAX_REQUEST_BYTES)
         self._waiting: dict[AcceptedConnection, None] = {}  # in the order in which they came
         self._requests_total = 0
@@ -139,12 +139,12 @@ class ControllerListener:
         """Register a connection; False when there are too many."""
         if not self._accepting or len(self._connections) >= MAX_CONNECTIONS:
             return False
-        self._connections.add(connection)
+        self._connections[connection] = None
         return True
 
     def closed(self, connection: AcceptedConnection) -> None:
         """Unregister a connection."""
-        self._connections.discard(connection)
+        self._connections.pop(connection, None)
         self._waiting.pop(connection, None)
         self._request_bytes.drop(connection)
         self._wake()
@@ -202,8 +202,8 @@ class ControllerListener:
         """Serve a request in a task."""
         self._requests_total += 1
         task = asyncio.get_running_loop().create_task(request)
-        self._requests.add(task)
-        task.add_done_callback(self._requests.discard)
+        self._requests[task] = None
+        task.add_done_callback(self._requests.pop)
 
     async def answer(self, payload: bytes) -> bytes | None:
         """Serve a request; None when the service failed."""

@@ -43,18 +43,19 @@ async def check_many(
             return key, None
 
     remaining = iter(candidates)
-    running: set[asyncio.Task[tuple[str, ObjectReport | None]]] = set()
+    running: dict[asyncio.Task[tuple[str, ObjectReport | None]], None] = {}
     try:
         while True:
             while len(running) < parallel and (candidate := next(remaining, None)) is not None:
                 task = asyncio.create_task(check(*candidate))
                 # The first that fails ends the others, of which some may have failed as well.
                 task.add_done_callback(lambda done: report_unexpected(done, StorageError))
-                running.add(task)
+                running[task] = None
             if not running:
                 return
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
+            await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in [it for it in running if it.done()]:
+                del running[task]
                 yield task.result()
     finally:
         for task in running:

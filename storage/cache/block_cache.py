@@ -60,7 +60,7 @@ class BlockCache:
             ahead_budget=self.ahead_budget,
         )
         self._ahead = ReadAhead(min(config.max_read_ahead_bytes, data_bytes // WINDOW_SHARE))
-        self._ahead_tasks: set[asyncio.Task[None]] = set()
+        self._ahead_tasks: dict[asyncio.Task[None], None] = {}
         self._pace = LoopPace()
         self._small_reads: dict[int, int] = {}  # by object, the latest last
 
@@ -253,11 +253,11 @@ class BlockCache:
         task = asyncio.get_running_loop().create_task(
             self._run_ahead(request, reading.stream_id, reading.end)
         )
-        self._ahead_tasks.add(task)
+        self._ahead_tasks[task] = None
         task.add_done_callback(self._ahead_ended)
 
     def _ahead_ended(self, task: asyncio.Task[None]) -> None:
-        self._ahead_tasks.discard(task)
+        self._ahead_tasks.pop(task, None)
         report_unexpected(task)
 
     async def _run_ahead(self, request: AheadRequest, stream_id: int, end: int) -> None:

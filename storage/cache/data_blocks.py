@@ -64,7 +64,7 @@ class DataBlockCache:
         self._segments: OrderedDict[ReadRun, None] = OrderedDict()
         self._loading: dict[tuple[int, int], asyncio.Task[list[CachedBlock]]] = {}
         self._heads: dict[int, asyncio.Task[memoryview]] = {}
-        self._tasks: set[asyncio.Task[list[CachedBlock]] | asyncio.Task[memoryview]] = set()
+        self._tasks: dict[asyncio.Task[list[CachedBlock]] | asyncio.Task[memoryview], None] = {}
         self.statistics = DataBlockStatistics()
 
     def cached(self, object_id: int, entries: Sequence[IndexEntry]) -> list[CachedBlock]:
@@ -150,10 +150,10 @@ class DataBlockCache:
         if task is None:
             task = asyncio.get_running_loop().create_task(self._read_head(object_id, size_bytes))
             self._heads[object_id] = task
-            self._tasks.add(task)
+            self._tasks[task] = None
 
             def done(finished: asyncio.Task[memoryview]) -> None:
-                self._tasks.discard(finished)
+                self._tasks.pop(finished, None)
                 del self._heads[object_id]
                 report_unexpected(finished, StorageError)  # perhaps nothing else reads it
 
@@ -212,12 +212,12 @@ class DataBlockCache:
     ) -> None:
         """Read a run in a task of its own; with `on_wasted`, its budget is held already."""
         task = asyncio.get_running_loop().create_task(self._read(object_id, run, on_wasted))
-        self._tasks.add(task)
+        self._tasks[task] = None
         for entry in run:
             self._loading[object_id, entry.position] = task
 
         def done(finished: asyncio.Task[list[CachedBlock]]) -> None:
-            self._tasks.discard(finished)
+            self._tasks.pop(finished, None)
             for entry in run:
                 del self._loading[object_id, entry.position]
             if on_wasted is not None:

@@ -63,7 +63,7 @@ class UploadPipeline:
         self._on_failed = on_failed
         self._inflight: deque[_BlockUpload] = deque()
         self._commits: asyncio.Task[None] | None = None
-        self._tasks: set[asyncio.Task[Uploaded] | asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[Uploaded] | asyncio.Task[None], None] = {}
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._awaited_wal_end = -1  # the newest that a caller waits for
         self._archived_wal_end = -1
@@ -144,11 +144,11 @@ class UploadPipeline:
             self._own(self._commits)
 
     def _own(self, task: asyncio.Task[Uploaded] | asyncio.Task[None]) -> None:
-        self._tasks.add(task)
+        self._tasks[task] = None
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[Uploaded] | asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._on_failed(error)
 

@@ -224,7 +224,49 @@ def borrows_its_threads(source: Source) -> Iterator[str]:
             yield f"line {node.lineno} uses the threads of the loop: use `headrace.daemon_threads`"
 
 
+# Of the same order in every process; that of objects is an order of addresses, that of strings changes with a seed.
+_ORDERED_IN_SETS = {"int", "UUID", "PartitionKey"}
+
+
+def goes_through_sets_in_order(source: Source) -> Iterator[str]:
+    """The same seed gives the same simulation: what goes through objects or strings keeps them in a dict, or sorts."""
+    if not source.path.startswith((*STATE, "headrace/")):
+        return
+    sets = {
+        ast.unparse(node.target)
+        for node in source.nodes
+        if isinstance(node, ast.AnnAssign) and _is_unordered(ast.unparse(node.annotation))
+    }
+    for node in source.nodes:
+        for through in _gone_through(node):
+            if ast.unparse(through) in sets:
+                yield f"line {through.lineno} goes through a set: use a dict, or sort it"
+
+
+def _is_unordered(annotation: str) -> bool:
+    found = re.fullmatch(r"set\[(.*)\]", annotation)
+    return found is not None and found[1] not in _ORDERED_IN_SETS
+
+
+def _gone_through(node: ast.AST) -> list[ast.expr]:
+    match node:
+        case ast.For(iter=through):
+            return [through]
+        case ast.ListComp() | ast.DictComp() | ast.GeneratorExp():
+            return [it.iter for it in node.generators]
+        case ast.Starred(value=through):
+            return [through]
+        case ast.Call(
+            func=ast.Name(id="list" | "tuple" | "iter" | "enumerate"), args=[through, *_]
+        ):
+            return [through]
+        case ast.Call(func=ast.Attribute(value=through, attr="pop"), args=[]):
+            return [through]
+    return []
+
+
 RULES: tuple[Rule, ...] = (
+    goes_through_sets_in_order,
     borrows_its_threads,
     asserts_types_only,
     expects_by_name,

@@ -52,7 +52,7 @@ class ObjectWriter:
         self._on_failed = on_failed
         self._on_room = on_room
         self._loop = asyncio.get_running_loop()
-        self._puts: set[asyncio.Task[None]] = set()
+        self._puts: dict[asyncio.Task[None], None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._refresh_timer: asyncio.TimerHandle | None = None
         self._open = OpenBlocks(statistics.appends)
@@ -170,7 +170,7 @@ class ObjectWriter:
         now_s = self._loop.time()
         while (outgoing := commit.next_object(now_s)) is not None:
             task = self._loop.create_task(self._put(outgoing))
-            self._puts.add(task)
+            self._puts[task] = None
             task.add_done_callback(self._put_ended)
         delay_s = commit.delay_s(now_s)
         if delay_s is not None:
@@ -198,7 +198,7 @@ class ObjectWriter:
             self.fail(failure)
 
     def _put_ended(self, task: asyncio.Task[None]) -> None:
-        self._puts.discard(task)
+        self._puts.pop(task, None)
         report_unexpected(task)
 
     def _on_settled(self, outgoing: Outgoing) -> None:

@@ -14,8 +14,8 @@ class Readers:
     def __init__(self) -> None:
         self.called: list[int] = []
 
-    def of(self, partition: int, number: int) -> set[Reader]:
-        return {lambda: self.called.append(partition) for _ in range(number)}
+    def of(self, partition: int, number: int) -> dict[Reader, None]:
+        return {lambda: self.called.append(partition): None for _ in range(number)}
 
 
 def test_few_are_called_at_once() -> None:
@@ -83,7 +83,7 @@ def test_one_that_raises_keeps_no_other_from_being_called() -> None:
             raise MemoryError
 
         with pytest.raises(MemoryError):
-            wakeups.wake({fail})
+            wakeups.wake({fail: None})
         wakeups.wake(readers.of(1, 1))
         assert readers.called == [1]
 

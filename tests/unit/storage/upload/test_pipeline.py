@@ -305,7 +305,7 @@ def test_a_failed_upload_stops_the_others_and_everybody_who_waits():
         assert {type(result) for result in results} == {FencedError}
         await settle()
         assert node.store.puts_inflight == 0
-        assert node.engine._pipeline._tasks == set()
+        assert not node.engine._pipeline._tasks
         assert node.journal.of("commit", "trim") == []
 
     run(scenario())
