@@ -24,6 +24,7 @@ from headrace.invariants import InvariantError
 from headrace.wal.device import WriteDone, settle, short_io_error
 from headrace.wal.file_device import DeviceFile
 from headrace.wal.holes import unwritten_ranges
+from headrace.wal.port import Medium
 
 logger = logging.getLogger("headrace.wal")
 
@@ -151,9 +152,9 @@ class AioDevice:
         return self._file.size_bytes
 
     @property
-    def is_direct(self) -> bool:
-        """Whether IO bypasses the page cache."""
-        return self._file.is_direct
+    def medium(self) -> Medium:
+        """See `headrace.wal.device.BlockDevice`."""
+        return self._file.medium
 
     @property
     def is_file(self) -> bool:

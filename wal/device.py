@@ -7,7 +7,10 @@ contract suite. Positions, lengths and addresses are multiples of `PAGE_BYTES`.
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from headrace.wal.port import Medium
 
 # None when the write is durable, else the reason why that is not known.
 WriteDone = Callable[[OSError | None], None]
@@ -27,8 +30,8 @@ class BlockDevice(Protocol):
         ...
 
     @property
-    def is_direct(self) -> bool:
-        """Whether IO bypasses the page cache. Writes are durable when done in either case."""
+    def medium(self) -> "Medium":
+        """What makes writes durable when they are done."""
         ...
 
     @property

@@ -17,8 +17,10 @@ from pathlib import Path
 from headrace.invariants import require
 from headrace.wal.buffers import BufferPool
 from headrace.wal.errors import WalDeviceError, WalInUseError, WalLockedError
+from headrace.wal.file_systems import is_in_memory
 from headrace.wal.holders import find_writer, use_of_device
 from headrace.wal.layout import PAGE_BYTES
+from headrace.wal.port import Medium
 
 _BLKSSZGET = 0x1268  # logical sector size of a block device
 _BLKROGET = 0x125E  # whether it is read-only
@@ -36,6 +38,13 @@ class DeviceFile:
         self.is_file = is_file
         self.is_direct = is_direct
         self.writable = writable
+
+    @property
+    def medium(self) -> Medium:
+        """What makes writes durable."""
+        if is_in_memory(self.path):
+            return Medium.MEMORY
+        return Medium.DIRECT if self.is_direct else Medium.CACHED
 
     @property
     def size_bytes(self) -> int:

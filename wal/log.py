@@ -15,7 +15,6 @@ from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
 from headrace.wal.device_size import DeviceSize
 from headrace.wal.errors import WalError, WalFailedError, WalStateError
-from headrace.wal.file_systems import is_in_memory
 from headrace.wal.generations import Generations
 from headrace.wal.layout import RING_POSITION, Ring, Superblock
 from headrace.wal.open_device import DeviceOpener, open_device
@@ -167,9 +166,7 @@ class DeltaWal:
     @property
     def medium(self) -> Medium:
         """What makes writes durable; valid from `start` to `shutdown`."""
-        if is_in_memory(self.device.path):
-            return Medium.MEMORY
-        return Medium.DIRECT if self.device.is_direct else Medium.CACHED
+        return self.device.medium
 
     @property
     def statistics(self) -> WriteStatistics:

@@ -9,7 +9,7 @@ from headrace.wal.aio_device import AioDevice, AioUnavailableError
 from headrace.wal.device import BlockDevice
 from headrace.wal.errors import WalDeviceError
 from headrace.wal.file_device import open_file
-from headrace.wal.file_systems import is_in_memory
+from headrace.wal.port import Medium
 from headrace.wal.thread_device import ThreadDevice
 
 # Beside the log's writes: a superblock, a page of zeros, reads.
@@ -34,11 +34,12 @@ def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT0
     loop = asyncio.get_running_loop()
     file = open_file(config.path, writable=writable)
     try:
-        if is_in_memory(file.path):
+        medium = file.medium
+        if medium is Medium.MEMORY:
             _logger.warning(
                 "the WAL %s is in memory: what is acknowledged is lost with the machine", file.path
             )
-        elif not file.is_direct:
+        elif medium is Medium.CACHED:
             _logger.warning(
                 "%s does not support direct IO; writes go through the page cache", file.path
             )

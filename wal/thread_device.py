@@ -13,6 +13,7 @@ from headrace.daemon_threads import DaemonThread
 from headrace.wal.device import WriteDone, settle, short_io_error
 from headrace.wal.file_device import DeviceFile
 from headrace.wal.holes import unwritten_ranges
+from headrace.wal.port import Medium
 
 _CLOSE_TIMEOUT_S = 5.0
 
@@ -47,9 +48,9 @@ class ThreadDevice:
         return self._file.size_bytes
 
     @property
-    def is_direct(self) -> bool:
-        """Whether IO bypasses the page cache."""
-        return self._file.is_direct
+    def medium(self) -> Medium:
+        """See `headrace.wal.device.BlockDevice`."""
+        return self._file.medium
 
     @property
     def is_file(self) -> bool:

@@ -15,6 +15,7 @@ from functools import partial
 
 from headrace.wal.device import WriteDone
 from headrace.wal.errors import WalDeviceError, WalLockedError
+from headrace.wal.port import Medium
 
 SECTOR_BYTES = 512
 
@@ -205,7 +206,7 @@ class SimulatedDevice:
     """One opening of a `SimulatedDisk`."""
 
     io = "simulated"
-    is_direct = True
+    medium = Medium.DIRECT
 
     def __init__(self, disk: SimulatedDisk, path: str, *, writable: bool) -> None:
         self.disk = disk
