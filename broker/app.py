@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from headrace.broker.node.address import NodeAddress
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import EXPECTED_FAILURES
 from headrace.broker.node.node import Node
 from headrace.broker.telemetry import runtime_tuning
@@ -81,7 +82,8 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
             with suppress(OSError):
                 # Names are looked up in threads of the loop, which it starts now.
                 await loop.getaddrinfo("localhost", 0)
-            await Node(config, unexpected=unexpected).run(serving, stop, on_fenced=_end_fenced)
+            node = Node(config, NodeEnvironment(), unexpected=unexpected)
+            await node.run(serving, stop, on_fenced=_end_fenced)
     except* (
         *EXPECTED_FAILURES,
         UnexpectedError,

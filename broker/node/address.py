@@ -13,7 +13,6 @@ class BrokerAddress:
     kafka_host: str
     kafka_port: int
     bucket: str
-    is_bucket_in_memory: bool  # lost with the machine
     wal: str
     wal_medium: Medium
     recovery: RecoveryReport

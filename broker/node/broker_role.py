@@ -28,7 +28,6 @@ from headrace.metadata.net.framing import Party
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.transport import Address
-from headrace.storage.object_store.factory import is_bucket_in_memory
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.recovery import RecoveryReport
 
@@ -254,7 +253,6 @@ class BrokerRole:
             kafka_host=bound.host,
             kafka_port=bound.port,
             bucket=self._config.storage.bucket_uri,
-            is_bucket_in_memory=is_bucket_in_memory(self._config.storage.bucket_uri),
             wal=self._config.wal.path,
             wal_medium=parts.wal.medium,
             recovery=recovery,

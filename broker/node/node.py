@@ -35,13 +35,13 @@ class Node:
     def __init__(
         self,
         config: NodeConfig,
-        environment: NodeEnvironment | None = None,
+        environment: NodeEnvironment,
         *,
         unexpected: UnexpectedErrors | None = None,
     ) -> None:
         """Make a node; it ends with the first of the `unexpected` errors that belongs to it."""
         self._config = config
-        self._environment = environment or NodeEnvironment()
+        self._environment = environment
         self._admin = NodeAdmin(config.telemetry, self._environment)
         self._unexpected = unexpected
 

@@ -15,6 +15,7 @@ from typing import Any
 import boto3
 import pytest
 
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Node, NodeAddress
 from headrace.config.node import MIB, NodeConfig, TelemetryConfig
 from headrace.metadata.offline import OfflineMetadata, read_offline
@@ -138,7 +139,7 @@ async def running(settings: NodeConfig, directory: Path) -> AsyncIterator[Runnin
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     address: asyncio.Future[NodeAddress] = loop.create_future()
-    node = loop.create_task(Node(settings).run(address.set_result, stop))
+    node = loop.create_task(Node(settings, NodeEnvironment()).run(address.set_result, stop))
     await asyncio.wait([node, address], return_when=asyncio.FIRST_COMPLETED)
     if node.done():
         node.result()

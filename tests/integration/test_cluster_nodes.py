@@ -13,6 +13,7 @@ from uuid import UUID
 import pytest
 
 from headrace.broker.node import registration
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Node, NodeAddress
 from headrace.config.node import (
     Endpoint,
@@ -88,7 +89,7 @@ class Scene:
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[NodeAddress] = loop.create_future()
         stop = asyncio.Event()
-        task = loop.create_task(Node(settings).run(ready.set_result, stop))
+        task = loop.create_task(Node(settings, NodeEnvironment()).run(ready.set_result, stop))
         self._running[settings.node_id] = (task, stop)
         return ready
 
@@ -318,7 +319,7 @@ def test_a_broker_with_somebody_elses_wal_costs_nobody_its_place(tmp_path: Path)
         ):
             twin = replace(scene.broker(1), wal=wal)
             with pytest.raises((WalIdentityError, ExceptionGroup)) as refused:
-                await Node(twin).run(lambda _: None, asyncio.Event())
+                await Node(twin, NodeEnvironment()).run(lambda _: None, asyncio.Event())
             error = leaf(refused.value)
             assert isinstance(error, WalIdentityError)
             assert re.search(reason, str(error))
@@ -331,7 +332,7 @@ def test_a_broker_with_somebody_elses_wal_costs_nobody_its_place(tmp_path: Path)
 async def refusal_of(twin: NodeConfig) -> BaseException:
     """Start a node that must not come up; return why it ends."""
     with pytest.raises(BaseException) as refused:
-        await Node(twin).run(lambda _: None, asyncio.Event())
+        await Node(twin, NodeEnvironment()).run(lambda _: None, asyncio.Event())
     return leaf(refused.value)
 
 
@@ -397,7 +398,7 @@ def test_a_second_controller_with_an_id_in_use_cuts_no_link_of_the_first(
         )
         stop = asyncio.Event()
         running = asyncio.create_task(
-            Node(replace(victim, metadata=twin)).run(lambda _: None, stop)
+            Node(replace(victim, metadata=twin), NodeEnvironment()).run(lambda _: None, stop)
         )
         while len(greeted) < 6:
             await asyncio.sleep(0.01)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Node, NodeAddress
 from headrace.config.node import MIB, NodeConfig
 from headrace.protocol import messages
@@ -143,7 +144,7 @@ async def victim(directory: Path, **network: Any) -> AsyncIterator[Victim]:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     address: asyncio.Future[NodeAddress] = loop.create_future()
-    node = loop.create_task(Node(settings).run(address.set_result, stop))
+    node = loop.create_task(Node(settings, NodeEnvironment()).run(address.set_result, stop))
     await asyncio.wait([node, address], return_when=asyncio.FIRST_COMPLETED)
     if node.done():
         node.result()

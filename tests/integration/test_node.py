@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from headrace.broker.node import registration
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Node, NodeAddress
 from headrace.config.node import (
     MIB,
@@ -147,7 +148,7 @@ async def serving(settings: NodeConfig) -> AsyncIterator[tuple[Client, asyncio.T
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     address: asyncio.Future[NodeAddress] = loop.create_future()
-    node = loop.create_task(Node(settings).run(address.set_result, stop))
+    node = loop.create_task(Node(settings, NodeEnvironment()).run(address.set_result, stop))
     done, _ = await asyncio.wait([node, address], return_when=asyncio.FIRST_COMPLETED)
     if node in done:
         node.result()
@@ -351,7 +352,9 @@ def test_a_bucket_directory_that_cannot_be_written_is_waited_for(
     async def run() -> None:
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
         address: asyncio.Future[NodeAddress] = loop.create_future()
-        node = loop.create_task(Node(config(tmp_path)).run(address.set_result, stop))
+        node = loop.create_task(
+            Node(config(tmp_path), NodeEnvironment()).run(address.set_result, stop)
+        )
         async with asyncio.timeout(60):
             while not any("bucket directory" in getattr(it, "reason", "") for it in caplog.records):
                 assert not node.done(), node

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Node
 from headrace.broker.partition import leadership
 from headrace.broker.partition.opening import Restored
@@ -42,7 +43,9 @@ def test_a_node_can_be_stopped_while_it_is_starting(
         with monkeypatch.context() as patch:
             patch.setattr(part, step, never(reached))
             stop = asyncio.Event()
-            node = asyncio.create_task(Node(config(tmp_path)).run(lambda _address: None, stop))
+            node = asyncio.create_task(
+                Node(config(tmp_path), NodeEnvironment()).run(lambda _address: None, stop)
+            )
             async with asyncio.timeout(DEADLINE_S):
                 await reached.wait()
                 stop.set()
@@ -119,7 +122,7 @@ def test_partitions_are_served_while_another_is_still_being_opened_also_when_sto
             patch.setattr(leadership, "restore_state", restored)
             stop = asyncio.Event()
             ready: list[object] = []
-            node = asyncio.create_task(Node(settings).run(ready.append, stop))
+            node = asyncio.create_task(Node(settings, NodeEnvironment()).run(ready.append, stop))
             async with asyncio.timeout(DEADLINE_S):
                 await held.wait()
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -95,6 +95,8 @@ class Banner:
 
     def lines(self, address: "NodeAddress") -> list[str]:
         """Write the banner of a node that serves clients, at most 12 lines."""
+        from headrace.storage.object_store.factory import is_bucket_in_memory
+
         place = address.broker
         assert place is not None
         # Who listens everywhere is reached on the loopback address, too.
@@ -104,7 +106,9 @@ class Banner:
         target = "" if kafka == BOOTSTRAP_DEFAULT else f" -b {kafka}"
         how = _MEDIA[place.wal_medium.name]
         bucket = (
-            f"{place.bucket} ({_MEDIA['MEMORY']})" if place.is_bucket_in_memory else place.bucket
+            f"{place.bucket} ({_MEDIA['MEMORY']})"
+            if is_bucket_in_memory(place.bucket)
+            else place.bucket
         )
         return [
             f"{_bold(f'Headrace {program_version()}')}"

@@ -16,7 +16,6 @@ def address(**changes):
         "kafka_host": "127.0.0.1",
         "kafka_port": 9092,
         "bucket": "file:///d/bucket",
-        "is_bucket_in_memory": False,
         "wal": "/d/wal",
         "wal_medium": Medium.DIRECT,
         "recovery": None,
@@ -102,8 +101,8 @@ def test_a_wal_without_o_direct_and_no_admin_endpoint_are_told():
 
 
 def test_a_bucket_that_is_lost_with_the_machine_is_told():
-    lines = Banner(Path("/d")).lines(address(is_bucket_in_memory=True))
-    assert "  Bucket  file:///d/bucket (in memory: lost with the machine)" in lines
+    lines = Banner(Path("/d")).lines(address(bucket="mem://"))
+    assert "  Bucket  mem:// (in memory: lost with the machine)" in lines
 
 
 @pytest.mark.parametrize("medium", Medium)
