@@ -19,7 +19,7 @@ from headrace.wal.wake_timer import WakeTimerFactory, precise_timer
 
 @dataclass(frozen=True, slots=True)
 class NodeEnvironment:
-    """Clocks, entropy, disks and the environment variables; tests and simulations pass their own."""
+    """All that a node opens, asks the time of or draws at random; tests and simulations pass their own."""
 
     wall_clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     # Continues in suspend and never jumps: leases are measured with it.

@@ -27,10 +27,10 @@ OPENERS: dict[str, str] = {
     "broker/telemetry/unexpected_errors.py: threading": "hooks of the process",
     "broker/node/environment.py": "the environment, and what a node in a process of its own is given",
     "broker/node/lock_names.py": "`NodeEnvironment.lock_name`",
-    "broker/node/private_directories.py": "of a metadata log and of a bucket in files",
+    "broker/node/private_directories.py": "the directory of a bucket in files, which is opened where it lies",
     "headrace/daemon_threads.py": "threads, which are taken by `run_in_executor` of the loop",
     "headrace/network.py": "`NodeEnvironment.network`",
-    "metadata/log/": "the files of the metadata log",
+    "metadata/log/os_directory.py": "`NodeEnvironment.open_metadata_directory`",
     "storage/object_store/": "`NodeEnvironment.open_bucket`",
     "storage/sweep/swept_bucket.py": "`NodeEnvironment.open_swept_bucket`",
     "storage/sweep/uploads.py": "likewise",
@@ -101,7 +101,6 @@ METHODS = {
     "sendfile",
     "stat",
     "symlink_to",
-    "unlink",
     "write_bytes",
     "write_text",
 }
@@ -168,6 +167,7 @@ def _opened(node: ast.AST, names: dict[str, str]) -> str | None:
             if isinstance(function, ast.Attribute) and (
                 function.attr in METHODS
                 or (function.attr == "open" and _opens_path(node))
+                or (function.attr == "unlink" and not node.args)
                 or (function.attr == "submit" and THREADS in names.values())
             ):
                 return ast.unparse(function)

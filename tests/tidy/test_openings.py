@@ -29,6 +29,7 @@ PLANTED = [
     ("from pathlib import Path", "path.open('rb')", "path.open"),
     ("from pathlib import Path", "path.read_text()", "path.read_text"),
     ("from pathlib import Path", "(a / b).write_bytes(c)", "write_bytes"),
+    ("from pathlib import Path", "path.unlink(missing_ok=True)", "path.unlink"),
     ("import threading", "threading.Lock()", "threading.Lock"),
     (
         "from headrace.daemon_threads import in_daemon_thread",
@@ -69,6 +70,7 @@ def test_what_is_planted_is_found(imports: str, code: str, says: str) -> None:
         "import os\ntext = os.strerror(5)",
         "await stream.open(stream_id, epoch)",
         "store.open(node_id=1)",
+        "directory.unlink(name)\ndirectory.open(name)",
         "loop.run_in_executor(threads, f)\nasyncio.sleep(1)\nloop.time()",
         "def f(resource, time):\n    return resource.name, time.value",
     ],
