@@ -22,6 +22,7 @@ from headrace.metadata.controller.decision import ConfigRules, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.leadership import Leadership
+from headrace.metadata.levels import OLDEST, encode_at_level
 from headrace.metadata.log.directory import Directory
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.log_reads import LogReads
@@ -34,7 +35,7 @@ from headrace.metadata.quorum.status import QuorumStatus
 from headrace.metadata.raft.core import RaftCore
 from headrace.metadata.raft.effects import RaftSettings
 from headrace.metadata.raft.messages import RaftMessage
-from headrace.metadata.records.codec import decode_members, encode_members, encode_records
+from headrace.metadata.records.codec import decode_members, encode_members
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.frames import LeaderAddress
@@ -319,7 +320,7 @@ class ControllerNode:
             cluster_id = self._cluster_id or new_cluster_id(self._rng)
         now_ms, leader_id = self._clocks.wall_ms(), self._node_id
         records = opening_records(term, leader_id=leader_id, cluster_id=cluster_id, now_ms=now_ms)
-        return encode_records(records)
+        return encode_at_level(records, OLDEST)
 
     async def _accept(self, image: MetadataImage) -> None:
         """Check an image before it is published."""

@@ -32,6 +32,10 @@ class MetadataFormatError(MetadataError):
     """Bytes of a record, snapshot or message cannot be read."""
 
 
+class MetadataVersionError(MetadataFormatError):
+    """The cluster is at a level of `metadata.version` that this release does not read."""
+
+
 class MetadataDivergedError(MetadataError):
     """What this node has applied is not a prefix of the controller's log: stop."""
 

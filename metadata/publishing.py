@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from headrace.daemon_threads import in_own_thread
+from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.published import (
@@ -100,7 +101,7 @@ class SnapshotPublisher:
         """
         self._bucket = bucket
         self._current_image = current_image
-        self._expected: tuple[type[Exception], ...] = (*bucket_errors, TimeoutError)
+        self._expected: tuple[type[Exception], ...] = (*bucket_errors, TimeoutError, RefusedError)
         self._interval_ms = interval_ms
         self._wall_clock_ms = wall_clock_ms
         self._awaited_index = awaited_index

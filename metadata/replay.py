@@ -16,6 +16,7 @@ from headrace.metadata.images.configs import ConfigsDelta
 from headrace.metadata.images.objects import ObjectsDelta
 from headrace.metadata.images.streams import StreamsDelta
 from headrace.metadata.images.topics import TopicsDelta
+from headrace.metadata.levels import METADATA_FEATURE, require_read
 from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     RegisterBrokerRecord,
@@ -124,6 +125,8 @@ class _Delta:
         self._members = record.members
 
     def set_feature(self, record: FeatureRecord) -> None:
+        if record.name == METADATA_FEATURE:
+            require_read(record.level)  # what follows may be unreadable: say why
         if record.level:
             self._features = self._features.set(record.name, record.level)
         else:

@@ -2,7 +2,7 @@
 
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from headrace.config.node import Voter
@@ -12,12 +12,13 @@ from headrace.metadata.errors import (
     MetadataLogCorruptError,
 )
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.metadata.log.recovered import Opened, Recovered
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.effects import DurableState
 from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
-from headrace.metadata.records.codec import RECORD_FORMAT_VERSION, Record, decode_records
+from headrace.metadata.records.codec import Record, decode_records
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.members import NO_DIRECTORY, Member
 from headrace.metadata.replay import replay
@@ -25,8 +26,6 @@ from headrace.metadata.transport import Address
 
 if TYPE_CHECKING:
     from random import Random
-
-METADATA_FEATURE: Final = "metadata.version"
 
 
 def new_cluster_id(rng: "Random") -> str:
@@ -88,18 +87,11 @@ def load_image(recovered: Recovered, cluster_id: str) -> MetadataImage:
 
 
 def check_image(image: MetadataImage, cluster_id: str) -> None:
-    """Check that an image is of this version and of this cluster.
+    """Check that an image is of this cluster.
 
     Raises:
-        MetadataFormatError: a newer version has written it.
         MetadataIdentityError: it belongs to another cluster than the directory.
     """
-    level = image.features.get(METADATA_FEATURE, 0)
-    if level > RECORD_FORMAT_VERSION:
-        raise MetadataFormatError(
-            f"the cluster has {METADATA_FEATURE} {level}, this version supports {RECORD_FORMAT_VERSION}: "
-            "a newer version of Headrace has written the log"
-        )
     if image.cluster_id and cluster_id and image.cluster_id != cluster_id:
         raise MetadataIdentityError(
             f"the metadata log belongs to cluster {image.cluster_id}, its directory to {cluster_id}"
@@ -123,7 +115,7 @@ def opening_records(
     return (
         opening,
         ClusterIdRecord(cluster_id),
-        FeatureRecord(METADATA_FEATURE, RECORD_FORMAT_VERSION),
+        FeatureRecord(METADATA_FEATURE, NEWEST),
     )
 
 

@@ -6,7 +6,7 @@ Header, 32 bytes:
 offset | bytes | type  | field    | meaning
 0      | 4     | bytes | magic    | "HRMS"
 4      | 2     | u16   | version  | 1
-6      | 2     | u16   | reserved | 0
+6      | 2     | u16   | level    | of `metadata.version` from 2 on; 0: 1 (see `headrace.metadata.levels`)
 8      | 8     | u64   | index    | last entry of the log that the snapshot includes
 16     | 8     | u64   | term     | of that entry
 24     | 4     | u32   | CRC      | CRC32C of bytes 0 to 23
@@ -32,9 +32,14 @@ from typing import Final
 
 from crc32c import crc32c
 
-from headrace.metadata.errors import MetadataFormatError, MetadataLogCorruptError
+from headrace.metadata.errors import (
+    MetadataFormatError,
+    MetadataLogCorruptError,
+    MetadataVersionError,
+)
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.records.codec import Record, decode_records, encode_records
+from headrace.metadata.levels import OLDEST, encode_at_level, level_of, require_read
+from headrace.metadata.records.codec import Record, decode_records
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.objects import StreamSetObjectRecord
 from headrace.metadata.snapshot import image_to_records, records_to_image
@@ -52,13 +57,19 @@ _COUNT: Final = struct.Struct(">Q")
 
 
 def encode_snapshot(image: MetadataImage) -> Iterator[bytes]:
-    """Yield the file's bytes piece by piece, each of bounded work."""
-    header = _HEADER.pack(MAGIC, VERSION, 0, image.index, image.term)
+    """Yield the file's bytes piece by piece, each of bounded work.
+
+    Raises:
+        RefusedError: the image has what its level of `metadata.version` lacks.
+    """
+    level = level_of(image.features)
+    told = 0 if level == OLDEST else level
+    header = _HEADER.pack(MAGIC, VERSION, told, image.index, image.term)
     seed = crc32c(header)
     yield header + _HEADER_TAIL.pack(seed, 0)
     count = 0
     for records in _blocks(image_to_records(image)):
-        payload = encode_records(records)
+        payload = encode_at_level(records, level)
         count += len(records)
         seed = crc32c(payload, seed)
         yield _BLOCK.pack(len(payload), seed) + payload
@@ -71,12 +82,15 @@ def decode_snapshot(data: bytes) -> MetadataImage:
 
     Raises:
         MetadataLogCorruptError: the file is incomplete, or a part of it does not match its checksum.
+        MetadataVersionError: it is of a cluster at a level that this version does not read.
     """
     snapshot_id, seed = _decode_header(data)
     try:
         return records_to_image(
             _decode_blocks(data, seed), index=snapshot_id.index, term=snapshot_id.term
         )
+    except MetadataVersionError:
+        raise
     except MetadataFormatError as error:
         raise MetadataLogCorruptError(f"the snapshot cannot be read: {error}") from error
 
@@ -97,13 +111,14 @@ def _blocks(records: Iterator[Record]) -> Iterator[list[Record]]:
 def _decode_header(data: bytes) -> tuple[SnapshotId, int]:
     if len(data) < _HEADER.size + _HEADER_TAIL.size:
         raise MetadataLogCorruptError(f"the snapshot ends too early, after {len(data)} bytes")
-    magic, version, _, index, term = _HEADER.unpack_from(data)
+    magic, version, level, index, term = _HEADER.unpack_from(data)
     crc, _ = _HEADER_TAIL.unpack_from(data, _HEADER.size)
     if magic != MAGIC or crc != crc32c(data[: _HEADER.size]):
         raise MetadataLogCorruptError("the snapshot's header does not match its checksum")
     if version != VERSION:
         msg = f"the snapshot has format {version}, this version can read {VERSION}"
         raise MetadataLogCorruptError(msg)
+    require_read(level or OLDEST)
     return SnapshotId(index, term), crc
 
 

@@ -82,7 +82,7 @@ class Snapshots:
             if self._store.log_bytes >= due_bytes and not held:
                 try:
                     await self.take()
-                except OSError as error:
+                except (OSError, RefusedError) as error:
                     # The disk may be full: the next attempt follows after the same growth of the log.
                     logger.warning(
                         "cannot write a metadata snapshot; trying again when the log has grown",
@@ -96,6 +96,7 @@ class Snapshots:
 
         Raises:
             OSError: it could not be written; the log works on without it.
+            RefusedError: the image has what its level lacks; the same.
         """
         async with self._writing:
             image = self._applied.image

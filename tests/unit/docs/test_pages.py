@@ -30,12 +30,18 @@ FOREIGN_NAMES = {
     "group.instance.id",
     "kafka.protocol",
     "meta.properties",
+    "metadata.version",
     "kafka.fetch.max.bytes",
     "kafka.max.partition.fetch.bytes",
     "spark.jars.packages",
     *PROTECTIONS,
 }
-FOREIGN_FILES = {"kafka-cluster.sh", "kafka-delete-records.sh", "kafka-metadata-quorum.sh"}
+FOREIGN_FILES = {
+    "kafka-cluster.sh",
+    "kafka-delete-records.sh",
+    "kafka-features.sh",
+    "kafka-metadata-quorum.sh",
+}
 FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "."}
 FILE = re.compile(r"(?:[\w.-]+/)*[\w.-]+\.(?:py|md|sh|c|yaml|toml|object)|(?:[\w.-]+/)+")
 SETTING = re.compile(r"[a-z][a-z0-9]*(?:\.[a-z][a-z0-9]*)+")

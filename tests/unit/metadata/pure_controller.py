@@ -13,9 +13,10 @@ from headrace.metadata.controller.dispatch import decide
 from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST, encode_at_level, level_of
 from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
-from headrace.metadata.records.cluster import ClusterIdRecord, LeaderChangeRecord
-from headrace.metadata.records.codec import decode_records, encode_records
+from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
+from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.records.objects import RecordedRange
 from headrace.metadata.replay import replay
@@ -52,7 +53,7 @@ def stream_range(stream_id, start, end, epoch=0):
 
 
 class PureController:
-    def __init__(self, *, validate_broker=None):
+    def __init__(self, *, validate_broker=None, level=NEWEST):
         rules = {} if validate_broker is None else {"validate_broker": validate_broker}
         self.rules = ConfigRules(validate_topic=validate, **rules)
         self.rng = random.Random(7)
@@ -60,7 +61,8 @@ class PureController:
         self.image = MetadataImage()
         self.entries = []
         self.epochs = {}
-        self._apply((LeaderChangeRecord(1, 1, 0), ClusterIdRecord(CLUSTER_ID)))
+        feature = FeatureRecord(METADATA_FEATURE, level)
+        self._apply((LeaderChangeRecord(1, 1, 0), ClusterIdRecord(CLUSTER_ID), feature))
 
     # Mechanics
 
@@ -90,7 +92,9 @@ class PureController:
 
     def _apply(self, records):
         term = max(1, self.image.term)
-        entry = LogEntry(self.image.index + 1, term, encode_records(records))
+        entry = LogEntry(
+            self.image.index + 1, term, encode_at_level(records, level_of(self.image.features))
+        )
         self.entries.append(entry)
         self.image = replay(self.image, decode_records(entry.payload), index=entry.index, term=term)
 

@@ -2,9 +2,10 @@ import asyncio
 import gc
 import random
 
+import immutables
 import pytest
 
-from headrace.metadata import commits
+from headrace.metadata import commits, levels
 from headrace.metadata.commits import Committer
 from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
 from headrace.metadata.errors import (
@@ -13,7 +14,8 @@ from headrace.metadata.errors import (
     RefusedError,
 )
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.records.cluster import KeyValueRecord
+from headrace.metadata.levels import METADATA_FEATURE
+from headrace.metadata.records.cluster import FeatureRecord, KeyValueRecord
 from headrace.metadata.records.members import MembersRecord
 from headrace.metadata.replay import STEP_RECORDS, replay
 from headrace.metadata.rpc.responses import Done
@@ -104,6 +106,25 @@ async def test_nothing_shows_before_it_is_durable():
         await answer
 
     assert scene.keys == {"a"}
+
+
+@scenario
+async def test_a_record_above_the_clusters_level_is_refused_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(levels, "RECORD_LEVELS", {**levels.RECORD_LEVELS, KeyValueRecord: 2})
+    scene = Scene()
+    scene.log.image = MetadataImage(term=1, features=immutables.Map({METADATA_FEATURE: 1}))
+
+    def upgrade(_image, _inputs):
+        return Decision((FeatureRecord(METADATA_FEATURE, 2),), Done())
+
+    async with running(scene.committer.run()):
+        with pytest.raises(RefusedError, match=r"needs metadata\.version 2") as refusal:
+            await scene.set("early")
+        await scene.committer.propose(upgrade)
+        await scene.set("later")
+
+    assert refusal.value.code == ErrorCode.UNSUPPORTED_VERSION
+    assert scene.keys == {"later"}
 
 
 @scenario

@@ -8,7 +8,9 @@ from headrace.metadata.errors import (
     MetadataFormatError,
     MetadataIdentityError,
     MetadataLogCorruptError,
+    MetadataVersionError,
 )
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.metadata.log.recovered import Recovered
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
@@ -16,7 +18,6 @@ from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.records.members import NO_DIRECTORY, Member
 from headrace.metadata.startup import (
-    METADATA_FEATURE,
     first_configuration,
     load_image,
     new_cluster_id,
@@ -40,7 +41,7 @@ def test_an_empty_log_is_bootstrapped():
 
     assert records[0] == LeaderChangeRecord(3, 1, 9)
     assert ClusterIdRecord("c") in records
-    assert FeatureRecord(METADATA_FEATURE, 1) in records
+    assert FeatureRecord(METADATA_FEATURE, NEWEST) in records
 
 
 def test_a_log_goes_on_in_the_next_term():
@@ -89,8 +90,8 @@ def test_another_clusters_log_is_refused(controller):
 
 
 def test_a_newer_log_is_refused():
-    newer = encode_records((FeatureRecord(METADATA_FEATURE, 2),))
-    with pytest.raises(MetadataFormatError, match=r"metadata\.version 2"):
+    newer = encode_records((FeatureRecord(METADATA_FEATURE, NEWEST + 1),))
+    with pytest.raises(MetadataVersionError, match=f"at {NEWEST + 1}: upgrade this node"):
         load_image(Recovered(None, [LogEntry(1, 1, newer)], 0), "c")
     with pytest.raises(MetadataFormatError, match="entry 1"):
         load_image(Recovered(None, [LogEntry(1, 1, b"\x02\x90")], 0), "c")

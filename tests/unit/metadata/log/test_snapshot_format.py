@@ -1,10 +1,18 @@
+import immutables
 import msgspec
 import pytest
 
-from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata import levels
+from headrace.metadata.errors import (
+    MetadataLogCorruptError,
+    MetadataVersionError,
+    RefusedError,
+)
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.metadata.log import snapshot_format
 from headrace.metadata.log.snapshot_format import decode_snapshot, encode_snapshot
+from headrace.metadata.records.streams import StreamRecord
 from tests.unit.metadata.pure_controller import PureController, stream_range
 
 GOLDEN_HEADER = bytes.fromhex("48524d53 0001 0000 0000000000000003 0000000000000002")
@@ -31,6 +39,32 @@ def test_golden_header():
     image = MetadataImage(index=3, term=2)
 
     assert encoded(image).startswith(GOLDEN_HEADER)
+
+
+def test_the_header_tells_the_level_from_the_second_one_on():
+    image = MetadataImage(index=3, term=2, features=immutables.Map({METADATA_FEATURE: 1}))
+    assert encoded(image).startswith(GOLDEN_HEADER)
+
+    image = MetadataImage(index=3, term=2, features=immutables.Map({METADATA_FEATURE: 2}))
+    assert encoded(image)[4:8].hex() == "00010002"
+
+
+def test_a_snapshot_of_a_later_level_says_what_to_do(monkeypatch):
+    image = MetadataImage(
+        index=3, term=2, features=immutables.Map({METADATA_FEATURE: NEWEST + 1, "f": 1})
+    )
+
+    with pytest.raises(MetadataVersionError, match="upgrade this node"):
+        decode_snapshot(encoded(image))
+
+
+def test_what_is_above_the_level_of_an_image_is_not_written(image, monkeypatch):
+    features = immutables.Map({METADATA_FEATURE: 1})
+    monkeypatch.setattr(levels, "RECORD_LEVELS", {**levels.RECORD_LEVELS, StreamRecord: 2})
+
+    assert encoded(image)  # it is at the newest level
+    with pytest.raises(RefusedError, match=r"StreamRecord needs metadata\.version 2"):
+        encoded(msgspec.structs.replace(image, features=features))
 
 
 def test_large_images_are_encoded_in_small_pieces(image, monkeypatch):

@@ -1,0 +1,145 @@
+"""The levels of `metadata.version`, and from which one on each record may be written. Pure.
+
+Each node tells the range of levels that it reads. The level of the cluster is in its metadata, and only an operator
+raises it, once every node reads the higher one. What an older node cannot read is written from its level on only:
+`encode_at_level` makes the bytes of every entry and snapshot, and refuses the rest.
+
+A new record needs one line in `RECORD_LEVELS`, a new field of a record one in `LATER_FIELDS`. What was released at
+a level never changes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from headrace.metadata.errors import MetadataVersionError, RefusedError
+from headrace.metadata.records import brokers, cluster, members, objects, streams, topics
+from headrace.metadata.records.codec import Record, encode_records
+from headrace.metadata.records.numbers import Count
+from headrace.protocol.errors import ErrorCode
+
+METADATA_FEATURE: Final = "metadata.version"
+
+LEVELS: Final[Mapping[int, str]] = {
+    1: "the records of the first release",
+    2: "levels: nodes tell which ones they read, snapshots tell theirs",
+}
+OLDEST: Final = min(LEVELS)
+NEWEST: Final = max(LEVELS)
+
+
+class LevelRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The levels that a node reads."""
+
+    oldest: Count
+    newest: Count
+
+    def __contains__(self, level: int) -> bool:
+        """Whether the node reads this level."""
+        return self.oldest <= level <= self.newest
+
+    def __str__(self) -> str:
+        """Show both ends."""
+        return f"{self.oldest}..{self.newest}"
+
+
+READ_HERE: Final = LevelRange(OLDEST, NEWEST)
+UNTOLD: Final = LevelRange(1, 1)  # of a node that tells none: its release has no levels yet
+
+RECORD_LEVELS: Final[Mapping[type, int]] = {
+    cluster.ClusterIdRecord: 1,
+    cluster.LeaderChangeRecord: 1,
+    cluster.FeatureRecord: 1,
+    cluster.KeyValueRecord: 1,
+    cluster.RemoveKeyValueRecord: 1,
+    cluster.ProducerIdsRecord: 1,
+    cluster.NextIdsRecord: 1,
+    members.MembersRecord: 1,
+    brokers.RegisterBrokerRecord: 1,
+    brokers.UnfenceBrokerRecord: 1,
+    brokers.FenceBrokerRecord: 1,
+    brokers.UnregisterBrokerRecord: 1,
+    topics.TopicRecord: 1,
+    topics.PartitionRecord: 1,
+    topics.PartitionChangeRecord: 1,
+    topics.RemoveTopicRecord: 1,
+    topics.ConfigRecord: 1,
+    streams.StreamRecord: 1,
+    streams.RangeRecord: 1,
+    streams.StreamStateRecord: 1,
+    streams.StreamTrimmedRecord: 1,
+    streams.RemoveStreamRecord: 1,
+    objects.ObjectsPreparedRecord: 1,
+    objects.StreamSetObjectRecord: 1,
+    objects.StreamObjectRecord: 1,
+    objects.ObjectsDestroyedRecord: 1,
+    objects.ObjectsRemovedRecord: 1,
+}
+
+# Fields at the end of a record that were added after it: record -> field -> level. Below its level a field must have
+# its default, and is not written.
+LATER_FIELDS: Final[Mapping[type, Mapping[str, int]]] = {}
+
+
+def level_of(features: Mapping[str, int]) -> int:
+    """The level of a cluster, by the features of its image."""
+    return features.get(METADATA_FEATURE, OLDEST)
+
+
+def require_read(level: int) -> None:
+    """Return only if this version reads this level.
+
+    Raises:
+        MetadataVersionError: it does not.
+    """
+    if level not in READ_HERE:
+        raise MetadataVersionError(cannot_read(READ_HERE, level))
+
+
+def cannot_read(reads: LevelRange, level: int) -> str:
+    """Why a node cannot be in the cluster, and what to do."""
+    what = "upgrade this node" if level > reads.newest else "raise the cluster's level before"
+    return f"this node reads {METADATA_FEATURE} {reads}, the cluster is at {level}: {what}"
+
+
+def encode_at_level(records: Sequence[Record], level: int) -> bytes:
+    """Encode a batch for a cluster at this level.
+
+    Raises:
+        RefusedError: UNSUPPORTED_VERSION, a record or a field of it is of a later level: no node may be sent it.
+    """
+    kinds = set(map(type, records))
+    for kind in kinds:
+        if RECORD_LEVELS[kind] > level:
+            raise _too_early(kind.__name__, RECORD_LEVELS[kind], level)
+    if any(
+        later > level
+        for kind in kinds & LATER_FIELDS.keys()
+        for later in LATER_FIELDS[kind].values()
+    ):
+        return encode_records(tuple(_without_later_fields(records, level)))
+    return encode_records(records)
+
+
+def _without_later_fields(records: Sequence[Record], level: int) -> Iterator[Any]:
+    for record in records:
+        later = LATER_FIELDS.get(type(record), {})
+        if all(first <= level for first in later.values()):
+            yield record
+            continue
+        fields = msgspec.structs.fields(record)
+        for field in fields:
+            first = later.get(field.name, OLDEST)
+            if first > level and getattr(record, field.name) != field.default:
+                raise _too_early(f"{type(record).__name__}.{field.name}", first, level)
+        kept = sum(later.get(field.name, OLDEST) <= level for field in fields)
+        yield (type(record).__struct_config__.tag, *msgspec.structs.astuple(record)[:kept])
+
+
+def _too_early(what: str, first: int, level: int) -> RefusedError:
+    return RefusedError(
+        ErrorCode.UNSUPPORTED_VERSION,
+        f"{what} needs {METADATA_FEATURE} {first}, and the cluster is at {level}: "
+        "when every node is upgraded, run `headrace cluster upgrade`",
+    )

@@ -1,0 +1,128 @@
+import ast
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+import headrace.metadata
+from headrace.metadata import levels
+from headrace.metadata.errors import MetadataVersionError, RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import (
+    LEVELS,
+    METADATA_FEATURE,
+    NEWEST,
+    OLDEST,
+    READ_HERE,
+    RECORD_LEVELS,
+    UNTOLD,
+    LevelRange,
+    cannot_read,
+    encode_at_level,
+    level_of,
+    require_read,
+)
+from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord
+from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.replay import replay
+from headrace.protocol.errors import ErrorCode
+
+# What the first release wrote, by tag; a node of it reads nothing else.
+FIRST_LEVEL_TAGS = [*range(1, 9), *range(10, 14), *range(20, 25), *range(30, 35), *range(40, 45)]
+
+
+class Grown(msgspec.Struct, frozen=True, array_like=True, tag=90):
+    """A record with two fields that were added later."""
+
+    name: str
+    second: int = 0
+    third: tuple[int, ...] = ()
+
+
+def test_every_record_has_a_level():
+    assert set(RECORD_LEVELS) == set(get_args(Record))
+    assert set(RECORD_LEVELS.values()) <= set(LEVELS)
+
+
+def test_every_later_field_exists_at_the_end_and_has_a_default():
+    for kind, later in levels.LATER_FIELDS.items():
+        fields = msgspec.structs.fields(kind)
+        assert [it.name for it in fields][-len(later) :] == list(later)
+        assert list(later.values()) == sorted(later.values())
+        assert min(later.values()) > RECORD_LEVELS[kind]
+        assert all(not it.required for it in fields[-len(later) :])
+
+
+def test_the_records_of_the_first_level_are_those_of_the_first_release():
+    first = [it for it, level in RECORD_LEVELS.items() if level == 1]
+
+    assert sorted(it.__struct_config__.tag for it in first) == FIRST_LEVEL_TAGS
+
+
+def test_levels_have_no_gap():
+    assert list(LEVELS) == list(range(OLDEST, NEWEST + 1))
+
+
+def test_only_this_table_encodes_what_is_written():
+    """`canonical_bytes` only compares images."""
+    root = Path(headrace.metadata.__file__).parent
+    using = {
+        str(path.relative_to(root))
+        for path in root.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and "encode_records" in {it.name for it in node.names}
+    }
+
+    assert using == {"levels.py", "snapshot.py"}
+
+
+def test_a_record_is_refused_below_its_level(monkeypatch):
+    monkeypatch.setattr(levels, "RECORD_LEVELS", {**RECORD_LEVELS, ClusterIdRecord: 2})
+    records = (FeatureRecord("f", 1), ClusterIdRecord("c"))
+
+    assert decode_records(encode_at_level(records, 2)) == records
+    with pytest.raises(RefusedError, match="ClusterIdRecord needs") as refusal:
+        encode_at_level(records, 1)
+    assert refusal.value.code == ErrorCode.UNSUPPORTED_VERSION
+    assert "headrace cluster upgrade" in refusal.value.message
+
+
+def test_a_later_field_is_not_written_below_its_level(monkeypatch):
+    monkeypatch.setattr(levels, "RECORD_LEVELS", {**RECORD_LEVELS, Grown: 1})
+    monkeypatch.setattr(levels, "LATER_FIELDS", {Grown: {"second": 2, "third": 3}})
+    as_first_written = bytes.fromhex("01 91 92 5a a161")
+
+    assert encode_at_level((Grown("a"),), 1) == as_first_written
+    assert encode_at_level((Grown("a", 7),), 2) == bytes.fromhex("01 91 93 5a a161 07")
+    assert encode_at_level((Grown("a", 7, (1,)),), 3) == bytes.fromhex("01 91 94 5a a161 07 9101")
+    with pytest.raises(RefusedError, match=r"Grown\.second needs metadata\.version 2"):
+        encode_at_level((Grown("a", 7),), 1)
+    with pytest.raises(RefusedError, match=r"Grown\.third needs metadata\.version 3"):
+        encode_at_level((Grown("a", 7, (1,)),), 2)
+
+
+def test_a_node_reads_what_lies_in_its_range():
+    reads = LevelRange(2, 3)
+
+    assert [level for level in range(6) if level in reads] == [2, 3]
+    assert str(reads) == "2..3"
+    assert LevelRange(1, 1) == UNTOLD
+
+
+def test_what_a_node_is_told_that_cannot_read_the_level():
+    assert cannot_read(LevelRange(1, 2), 3) == (
+        "this node reads metadata.version 1..2, the cluster is at 3: upgrade this node"
+    )
+
+
+@pytest.mark.parametrize("level", [0, NEWEST + 1])
+def test_a_level_that_is_not_read_here_ends_the_replay(level):
+    with pytest.raises(MetadataVersionError, match=rf"reads metadata\.version {READ_HERE}"):
+        replay(MetadataImage(), (FeatureRecord(METADATA_FEATURE, level),), index=1, term=1)
+    require_read(NEWEST)
+
+
+def test_an_image_without_a_level_is_at_the_oldest():
+    assert level_of({}) == OLDEST
+    assert level_of({METADATA_FEATURE: 2}) == 2
