@@ -33,8 +33,10 @@ from headrace.metadata.errors import (
 )
 from headrace.metadata.follower import Listener, LogFollower, Preparation
 from headrace.metadata.image import BrokerState, MetadataImage
+from headrace.metadata.levels import level_of, require_written
 from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.requests import (
+    REQUEST_LEVELS,
     AllocateProducerIds,
     AlterConfigs,
     ConfigOp,
@@ -204,13 +206,14 @@ class MetadataClient:
         """Send a change to the controller; return when the local image includes it.
 
         Raises:
-            RefusedError: the controller refuses; nothing has changed.
+            RefusedError: the controller refuses, or would not know the request; nothing has changed.
             NodeFencedError: this process must stop.
             ControllerUnavailableError: no answer in time; whether it took effect is unknown.
 
         Cancellation: the change may still take effect.
         """
         self._session.require_unfenced()
+        require_written(type(request), REQUEST_LEVELS, level_of(self.image.features))
         try:
             answer = await self._requester.call(request, self._config.request_timeout_ms)
         except RefusedError as error:

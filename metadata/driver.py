@@ -45,6 +45,7 @@ from headrace.metadata.rpc.requests import (
     FetchSnapshot,
     Heartbeat,
     RemoveVoter,
+    UpdateFeatures,
 )
 from headrace.metadata.rpc.responses import Entries, QuorumDescribed, SnapshotChunk
 from headrace.metadata.service import ControllerService
@@ -284,13 +285,16 @@ class ControllerNode:
         last_heartbeats = self._leading().supervision.last_heartbeats()
         return describe(self._started().quorum, last_heartbeats, self._clocks)
 
-    async def change_quorum(self, request: AddVoter | RemoveVoter) -> int:
-        """Add or remove a member; see `Membership`. Returns an index whose image includes the change."""
-        membership = self._leading().membership
-        if isinstance(request, AddVoter):
-            await membership.add_voter(request)
-        else:
-            await membership.remove_voter(request)
+    async def change_quorum(self, request: AddVoter | RemoveVoter | UpdateFeatures) -> int:
+        """Add or remove a member, or set the level; returns an index whose image includes the change."""
+        leadership = self._leading()
+        match request:
+            case AddVoter():
+                await leadership.membership.add_voter(request)
+            case RemoveVoter():
+                await leadership.membership.remove_voter(request)
+            case UpdateFeatures():
+                await leadership.update_features(request)
         return self.image.index
 
     async def take_snapshot(self) -> None:
@@ -338,7 +342,7 @@ class ControllerNode:
     def _begin_leading(self) -> None:
         quorum = self._started().quorum
         self._leadership = Leadership(
-            self._config, quorum, inputs=self._inputs, clocks=self._clocks
+            self._config, quorum, self._network, inputs=self._inputs, clocks=self._clocks
         )
         self._led.set()
         image = quorum.image

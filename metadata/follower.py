@@ -14,10 +14,12 @@ from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
     MetadataFormatError,
+    MetadataVersionError,
     RefusedError,
 )
 from headrace.metadata.freeing import PartsFreeing
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.codec import decode_records_steps
@@ -122,9 +124,9 @@ class LogFollower:
         Raises:
             ControllerUnavailableError: the controller does not answer.
             MetadataDivergedError: the controller's log does not continue the log of this node.
-            MetadataFormatError: the controller sends data that this version cannot read.
+            MetadataFormatError: the controller sends data that this version cannot read, or would.
         """
-        request = FetchEntries(self._image.index + 1, FETCH_BYTES, wait_ms)
+        request = FetchEntries(self._image.index + 1, FETCH_BYTES, wait_ms, READ_HERE)
         try:
             answer = await self._requester.call(request, wait_ms + self._timeout_ms)
         except RefusedError as error:
@@ -133,6 +135,8 @@ class LogFollower:
                     f"this node has applied the metadata log up to entry {self._image.index}, but the "
                     f"controller's log is shorter: {error.message}"
                 ) from error
+            if error.code == ErrorCode.UNSUPPORTED_VERSION:
+                raise MetadataVersionError(error.message) from error
             raise ControllerUnavailableError(str(error)) from error
         entries = answer.body
         if not isinstance(entries, Entries):

@@ -3,15 +3,20 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from headrace.config.node import MetadataConfig
 from headrace.metadata.commits import Committer
 from headrace.metadata.controller.decision import Inputs
+from headrace.metadata.controller.features import Readers, update_features
 from headrace.metadata.errors import LeadershipLostError, RefusedError
 from headrace.metadata.quorum.description import Clocks
 from headrace.metadata.quorum.membership import Membership
 from headrace.metadata.quorum.node import QuorumNode
+from headrace.metadata.quorum.told_levels import told_levels
+from headrace.metadata.rpc.requests import UpdateFeatures
 from headrace.metadata.supervision import BrokerSupervision
+from headrace.metadata.transport import PeerNetwork
 
 
 class Leadership:
@@ -21,10 +26,13 @@ class Leadership:
         self,
         config: MetadataConfig,
         quorum: QuorumNode,
+        network: PeerNetwork,
         *,
         inputs: Callable[[], Inputs],
         clocks: Clocks,
     ) -> None:
+        self._quorum = quorum
+        self._network = network
         self.committer = Committer(quorum, inputs=inputs)
         self.supervision = BrokerSupervision(
             quorum,
@@ -33,7 +41,7 @@ class Leadership:
             wall_clock_ms=clocks.wall_ms,
             boot_clock_ms=clocks.boot_ms,
         )
-        self.membership = Membership(quorum)
+        self.membership = Membership(quorum, network)
         self._over = asyncio.Event()
 
     def end(self) -> None:
@@ -56,6 +64,18 @@ class Leadership:
             await self._over.wait()
             for work in works:
                 work.cancel()
+
+    async def update_features(self, request: UpdateFeatures) -> None:
+        """Ask every controller what it reads, and decide; see `headrace.metadata.controller.features`.
+
+        Raises:
+            RefusedError: INVALID_UPDATE_VERSION; nothing has changed.
+            ControllerUnavailableError: whether it takes effect is unknown.
+        """
+        members = [it.node_id for it in self._quorum.configuration.members]
+        controllers = await told_levels(self._network, members, node_id=self._quorum.node_id)
+        readers = Readers(controllers, self.supervision.told_levels())
+        await self.committer.propose(partial(update_features, request, readers))
 
     async def _keep_own_address(self) -> None:
         with suppress(LeadershipLostError, RefusedError):

@@ -103,6 +103,17 @@ def cannot_read(reads: LevelRange, level: int) -> str:
     return f"this node reads {METADATA_FEATURE} {reads}, the cluster is at {level}: {what}"
 
 
+def require_written(kind: type, first_levels: Mapping[type, int], level: int) -> None:
+    """Return only if a cluster at this level has records, or requests, of this type.
+
+    Raises:
+        RefusedError: UNSUPPORTED_VERSION, it is of a later level.
+    """
+    first = first_levels.get(kind, OLDEST)
+    if first > level:
+        raise _too_early(kind.__name__, first, level)
+
+
 def encode_at_level(records: Sequence[Record], level: int) -> bytes:
     """Encode a batch for a cluster at this level.
 
@@ -111,8 +122,7 @@ def encode_at_level(records: Sequence[Record], level: int) -> bytes:
     """
     kinds = set(map(type, records))
     for kind in kinds:
-        if RECORD_LEVELS[kind] > level:
-            raise _too_early(kind.__name__, RECORD_LEVELS[kind], level)
+        require_written(kind, RECORD_LEVELS, level)
     if any(
         later > level
         for kind in kinds & LATER_FIELDS.keys()

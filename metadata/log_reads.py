@@ -6,6 +6,8 @@ from typing import Final, Protocol
 
 from headrace.metadata.entry_buffer import EntryBuffer
 from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import LevelRange, cannot_read, level_of
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.rpc.requests import FetchEntries, FetchSnapshot
 from headrace.metadata.rpc.responses import Entries, SnapshotChunk
@@ -20,6 +22,11 @@ MAX_FETCH_BYTES: Final = 32 << 20
 
 class Leading(Protocol):
     """What must be checked at the controller before entries are returned."""
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest image of committed entries."""
+        ...
 
     def require_leading(self) -> None:
         """Return only if this node is the leader, as far as it knows.
@@ -52,7 +59,8 @@ class LogReads:
 
         Raises:
             RefusedError: NOT_CONTROLLER; POSITION_OUT_OF_RANGE, when the sender has entries that
-                the leader does not have; THROTTLING_QUOTA_EXCEEDED, when too many wait.
+                the leader does not have; THROTTLING_QUOTA_EXCEEDED, when too many wait;
+                UNSUPPORTED_VERSION, when the sender does not read the cluster's level.
         """
         self._leading.require_leading()
         entries = self._entries
@@ -67,6 +75,7 @@ class LogReads:
         if request.from_index > entries.end_index:
             await self._wait_past(entries.end_index, request.max_wait_ms)
             self._leading.require_leading()
+        self._require_reader(request.reads)
         found = entries.read(request.from_index, min(request.max_bytes, MAX_FETCH_BYTES))
         if found is None:
             return Entries((), entries.end_index, entries.snapshot_index)
@@ -76,8 +85,10 @@ class LogReads:
         """A part of a snapshot. Any controller answers, leader or not.
 
         Raises:
-            RefusedError: SNAPSHOT_NOT_FOUND, when it is not here any more; KAFKA_STORAGE_ERROR.
+            RefusedError: SNAPSHOT_NOT_FOUND, when it is not here any more; KAFKA_STORAGE_ERROR;
+                UNSUPPORTED_VERSION, when the sender does not read the cluster's level.
         """
+        self._require_reader(request.reads)
         max_size = min(request.max_bytes, MAX_FETCH_BYTES)
         try:
             position = max(request.position, 0)
@@ -95,6 +106,11 @@ class LogReads:
                 f"metadata snapshot {request.snapshot_index} does not exist here",
             )
         return SnapshotChunk(request.snapshot_index, request.position, part.size_bytes, part.data)
+
+    def _require_reader(self, reads: LevelRange) -> None:
+        level = level_of(self._leading.image.features)
+        if level not in reads:
+            raise RefusedError(ErrorCode.UNSUPPORTED_VERSION, cannot_read(reads, level))
 
     async def _wait_past(self, index: int, max_wait_ms: int) -> None:
         if self._waiting >= MAX_FOLLOWERS:

@@ -4,12 +4,21 @@ Each call may raise MetadataError: refused by the controller, or not answered in
 returns when it is committed and this broker's image includes it.
 """
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from headrace.metadata.client import MetadataClient
-from headrace.metadata.errors import ControllerUnavailableError
-from headrace.metadata.rpc.requests import AddVoter, DescribeQuorum, RemoveVoter, UnregisterBroker
+from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.rpc.requests import (
+    AddVoter,
+    DescribeQuorum,
+    FeatureUpdate,
+    RemoveVoter,
+    UnregisterBroker,
+    UpdateFeatures,
+)
 from headrace.metadata.rpc.responses import Done, QuorumDescribed
+from headrace.protocol.errors import ErrorCode
 
 
 class QuorumAdmin:
@@ -49,6 +58,21 @@ class QuorumAdmin:
             members = (*described.voters, *described.observers)
             if any((it.node_id, it.directory_id) == (node_id, directory_id) for it in members):
                 raise
+
+    async def update_features(
+        self, updates: Sequence[FeatureUpdate], *, validate_only: bool
+    ) -> None:
+        """Set levels of features, all or none; with `validate_only`, check only whether that is possible."""
+        try:
+            await self._client.change(UpdateFeatures(tuple(updates), validate_only), Done)
+        except RefusedError as error:
+            # The first release does not know the request.
+            if error.code != ErrorCode.INVALID_REQUEST:
+                raise
+            raise RefusedError(
+                ErrorCode.INVALID_UPDATE_VERSION,
+                f"the leading controller does not take the request, upgrade it first: {error.message}",
+            ) from error
 
     async def unregister_broker(self, node_id: int) -> None:
         """Remove a broker whose epoch has ended and that owns nothing."""

@@ -11,6 +11,7 @@ from headrace.metadata.errors import (
     MetadataFormatError,
     RefusedError,
 )
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.rpc.frames import (
     Answer,
     LeaderAddress,
@@ -27,8 +28,16 @@ from headrace.metadata.rpc.requests import (
     Mutation,
     RemoveVoter,
     Request,
+    TellLevels,
+    UpdateFeatures,
 )
-from headrace.metadata.rpc.responses import Done, Entries, QuorumDescribed, SnapshotChunk
+from headrace.metadata.rpc.responses import (
+    Done,
+    Entries,
+    LevelsTold,
+    QuorumDescribed,
+    SnapshotChunk,
+)
 from headrace.protocol.errors import ErrorCode
 
 NO_CORRELATION: Final = 0
@@ -63,8 +72,8 @@ class Controller(Protocol):
         """Describe the members and how far each has replicated the log."""
         ...
 
-    async def change_quorum(self, request: AddVoter | RemoveVoter) -> int:
-        """Add or remove a member; returns an index of the log that includes it."""
+    async def change_quorum(self, request: AddVoter | RemoveVoter | UpdateFeatures) -> int:
+        """Add or remove a member, or set the level; returns an index of the log that includes it."""
         ...
 
 
@@ -110,7 +119,9 @@ class ControllerService:
             case DescribeQuorum():
                 described = await self._controller.describe_quorum()
                 committed = Committed(described, described.commit_index)
-            case AddVoter() | RemoveVoter():
+            case TellLevels():
+                committed = Committed(LevelsTold(READ_HERE), NO_INDEX)
+            case AddVoter() | RemoveVoter() | UpdateFeatures():
                 committed = Committed(Done(), await self._controller.change_quorum(request))
             case _:
                 committed = await self._controller.propose(_decision_of(request))

@@ -18,6 +18,7 @@ from headrace.metadata.errors import (
 )
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.lease import BrokerLease, lease_length_ms
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.requester import NotLeadingError, NotReachedError, Requester
 from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
@@ -100,6 +101,7 @@ class BrokerSession:
             identity.rack,
             self._config.broker_session_timeout_ms,
             identity.locks,
+            READ_HERE,
         )
         answer = await self._requester.call(registration, self._config.request_timeout_ms)
         if not isinstance(answer.body, BrokerRegistered):
@@ -220,7 +222,12 @@ class BrokerSession:
 
     def _request(self, applied_index: int) -> Heartbeat:
         return Heartbeat(
-            self.node_id, self.node_epoch, applied_index, self._goal, self.awaited_snapshot
+            self.node_id,
+            self.node_epoch,
+            applied_index,
+            self._goal,
+            self.awaited_snapshot,
+            READ_HERE,
         )
 
 

@@ -7,6 +7,7 @@ through its `Requester`, and for a controller that has fallen behind.
 from typing import Final
 
 from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.rpc.requests import FetchSnapshot
 from headrace.metadata.rpc.responses import Response, SnapshotChunk
 
@@ -24,7 +25,7 @@ class SnapshotDownload:
     @property
     def next_request(self) -> FetchSnapshot:
         """The request for the next chunk."""
-        return FetchSnapshot(self._snapshot_index, len(self._data), CHUNK_BYTES)
+        return FetchSnapshot(self._snapshot_index, len(self._data), CHUNK_BYTES, READ_HERE)
 
     def add(self, answer: Response | None) -> bytes | None:
         """Add the next chunk; return the whole snapshot once it is complete.

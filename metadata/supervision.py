@@ -12,6 +12,7 @@ from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
 from headrace.metadata.image import BrokerImage, BrokerState, MetadataImage
+from headrace.metadata.levels import LevelRange
 from headrace.metadata.quorum.description import LastHeartbeat
 from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat
@@ -82,7 +83,11 @@ class BrokerSupervision:
                 f"the session of broker {node_id} at epoch {epoch} has expired",
             )
         self._last_heartbeats[node_id] = LastHeartbeat(
-            request.applied_index, self._wall_clock_ms(), request.awaited_snapshot
+            request.applied_index,
+            self._wall_clock_ms(),
+            request.awaited_snapshot,
+            epoch,
+            request.reads,
         )
         if request.goal == BrokerGoal.SHUT_DOWN:
             return await self._committer.propose(_fence(node_id, epoch, FenceReason.SHUT_DOWN))
@@ -102,6 +107,12 @@ class BrokerSupervision:
             node_id: heartbeat
             for node_id, heartbeat in self._last_heartbeats.items()
             if not brokers[node_id].epoch_ended
+        }
+
+    def told_levels(self) -> dict[tuple[int, int], LevelRange]:
+        """The levels that each broker reads, by node id and epoch, as its last heartbeat told."""
+        return {
+            (node_id, it.node_epoch): it.reads for node_id, it in self.last_heartbeats().items()
         }
 
     def follow(self, old: MetadataImage, new: MetadataImage) -> None:

@@ -3,18 +3,22 @@
 Behaviour:
   * A version above 4 is answered by the dispatcher in the v0 body, with UNSUPPORTED_VERSION and the supported range.
   * The answer's header is always v0 (KIP-511).
+  * From version 3 on also the levels of `metadata.version` that this release reads, and the level of the cluster.
 Deviations from Apache Kafka:
-  * No features are finalised yet, so none is shown: clients then use classic groups and transactions of version 1.
+  * No other feature is shown: clients then use classic groups and transactions of version 1. The levels are Headrace's
+    own (`metadata/levels.py`), not Kafka's.
 Version notes:
   * 3: flexible, client software name and version.  4: features may have a minimum version of 0.
 Source: ApiVersionsRequest.json, ApiVersionsResponse.json; KIP-35, KIP-511.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from headrace.broker.network.request_context import RequestContext
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import METADATA_FEATURE, READ_HERE, level_of
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import ApiVersions
 from headrace.protocol.errors import ErrorCode
@@ -23,13 +27,20 @@ from headrace.protocol.messages import ApiVersionsRequest, ApiVersionsResponse
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 SOFTWARE_SINCE = 3
 
+_READ = ApiVersionsResponse.SupportedFeatureKey(
+    name=METADATA_FEATURE, min_version=READ_HERE.oldest, max_version=READ_HERE.newest
+)
+
 
 class ApiVersionsHandler:
     """Answers with the supported API versions."""
 
     api_key = ApiKey.API_VERSIONS
 
-    def __init__(self, versions: Mapping[ApiKey, ApiVersions]) -> None:
+    def __init__(
+        self, versions: Mapping[ApiKey, ApiVersions], image: Callable[[], MetadataImage]
+    ) -> None:
+        self._image = image
         self._keys = [
             ApiVersionsResponse.ApiVersion(
                 api_key=int(key),
@@ -46,8 +57,19 @@ class ApiVersionsHandler:
             names = (request.client_software_name, request.client_software_version)
             if not all(name and SOFTWARE_NAME.fullmatch(name) for name in names):
                 error = ErrorCode.INVALID_REQUEST
+        if error != ErrorCode.NONE:
+            return ApiVersionsResponse(error_code=int(error), api_keys=[], throttle_time_ms=0)
+        image = self._image()
+        level = level_of(image.features)
         return ApiVersionsResponse(
-            error_code=int(error),
-            api_keys=self._keys if error == ErrorCode.NONE else [],
+            error_code=0,
+            api_keys=self._keys,
             throttle_time_ms=0,
+            supported_features=[_READ],
+            finalized_features_epoch=image.index,
+            finalized_features=[
+                ApiVersionsResponse.FinalizedFeatureKey(
+                    name=METADATA_FEATURE, max_version_level=level, min_version_level=level
+                )
+            ],
         )

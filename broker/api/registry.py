@@ -40,6 +40,7 @@ from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.api.remove_raft_voter import RemoveRaftVoterHandler
 from headrace.broker.api.sync_group import SyncGroupHandler
 from headrace.broker.api.unregister_broker import UnregisterBrokerHandler
+from headrace.broker.api.update_features import UpdateFeaturesHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.producer_ids import ProducerIds
 from headrace.broker.cluster.topic_creation import TopicCreation
@@ -82,7 +83,7 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
     """Make every handler, and the dispatcher that serves them."""
     handlers = _handlers(services)
     versions = advertised([ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.API_VERSIONS, *handlers])
-    handlers[ApiKey.API_VERSIONS] = ApiVersionsHandler(versions)
+    handlers[ApiKey.API_VERSIONS] = ApiVersionsHandler(versions, lambda: services.client.image)
     return ApiDispatcher(
         versions=versions,
         produce=ProduceHandler(
@@ -143,5 +144,6 @@ def _handlers(services: Services) -> dict[ApiKey, Handler]:
         AddRaftVoterHandler(quorum),
         RemoveRaftVoterHandler(quorum),
         UnregisterBrokerHandler(quorum),
+        UpdateFeaturesHandler(quorum),
     ]
     return {handler.api_key: handler for handler in handlers}

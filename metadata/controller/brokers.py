@@ -14,6 +14,7 @@ from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerImage, BrokerState
+from headrace.metadata.levels import cannot_read, level_of
 from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     FenceReason,
@@ -72,6 +73,9 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
             f"a session timeout of {request.session_timeout_ms} ms is above the limit of "
             f"{MAX_SESSION_TIMEOUT_MS} ms",
         )
+    level = level_of(image.features)
+    if level not in request.reads:
+        raise RefusedError(ErrorCode.UNSUPPORTED_VERSION, cannot_read(request.reads, level))
     if len(request.locks) > MAX_LOCKS:
         raise RefusedError(
             ErrorCode.INVALID_REGISTRATION, f"a broker names at most {MAX_LOCKS} locks"

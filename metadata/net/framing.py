@@ -11,12 +11,16 @@ which repeats the kind, or has the kind REFUSED and is its last frame. A request
 
 offset | bytes | type    | field        | meaning
 0      | 4     | bytes   | magic        | "HRCN"
-4      | 1     | u8      | version      | `NET_VERSION`
+4      | 1     | u8      | version      | `NET_VERSION`, or a later one
 5      | 1     | u8      | kind         | `Kind`
 6      | 4     | i32 BE  | node id      | of the sender; -1: it is not a node
 10     | 16    | UUID    | directory id | of the sender's metadata log; zero: it has none
 26     | 2     | u16 BE  | length       | of the cluster id; 0: not known yet
 28     | n     | UTF-8   | cluster id   | differs: refused
+28 + n | rest  |         |              | of later versions; ignored
+
+The first release takes version 1 and no rest only. So a node may send a later version once the level of the cluster
+(`headrace.metadata.levels`) says that every node reads it; the connection has the older version of the two hellos.
 
 Then, on an RPC connection, requests in one direction and answers in the other, in any order:
 
@@ -150,19 +154,20 @@ def decode_hello(body: bytes) -> Hello:
     """Decode the body of the first frame.
 
     Raises:
-        MetadataFormatError: it is not a hello of this version.
+        MetadataFormatError: it is not a hello of this version, or of a later one.
     """
     if len(body) < _HELLO.size or body[: len(MAGIC)] != MAGIC:
         raise MetadataFormatError("a connection does not begin with a hello")
     _, version, kind, node_id, directory_id, length = _HELLO.unpack_from(body)
-    if version != NET_VERSION:
+    if version < NET_VERSION:
         raise MetadataFormatError(
-            f"the connection has protocol version {version}, not {NET_VERSION}"
+            f"the connection has protocol version {version}, not {NET_VERSION} or later"
         )
-    if len(body) != _HELLO.size + length:
-        raise MetadataFormatError(f"a hello has {len(body)} bytes, not {_HELLO.size + length}")
+    end = _HELLO.size + length
+    if len(body) < end or (len(body) > end and version == NET_VERSION):
+        raise MetadataFormatError(f"a hello has {len(body)} bytes, not {end}")
     try:
-        cluster_id = body[_HELLO.size :].decode()
+        cluster_id = body[_HELLO.size : end].decode()
         return Hello(Kind(kind), Party(cluster_id, node_id, UUID(bytes=directory_id)))
     except ValueError as error:
         raise MetadataFormatError(f"a hello cannot be read: {error}") from error

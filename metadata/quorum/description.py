@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from headrace.metadata.levels import UNTOLD, LevelRange
 from headrace.metadata.quorum.node import QuorumNode
 from headrace.metadata.records.members import NO_DIRECTORY, Member
 from headrace.metadata.rpc.responses import QuorumDescribed, QuorumMember
@@ -16,6 +17,8 @@ class LastHeartbeat(NamedTuple):
     applied_index: int
     wall_clock_ms: int
     awaited_snapshot: int = -1  # see `Heartbeat`
+    node_epoch: int = NOT_KNOWN
+    reads: LevelRange = UNTOLD
 
 
 class Clocks(NamedTuple):

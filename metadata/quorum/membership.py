@@ -8,12 +8,15 @@ import asyncio
 from typing import Final
 
 from headrace.metadata.errors import RefusedError
+from headrace.metadata.levels import cannot_read, level_of
 from headrace.metadata.quorum.node import QuorumNode
+from headrace.metadata.quorum.told_levels import ask_levels
 from headrace.metadata.raft.changes import AddLearner, MemberChange, Promote, Remove, UpdateMember
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.errors import ChangeRefusedError
 from headrace.metadata.records.members import NO_DIRECTORY, Member
 from headrace.metadata.rpc.requests import AddVoter, RemoveVoter
+from headrace.metadata.transport import PeerNetwork
 from headrace.protocol.errors import ErrorCode
 
 CHANGE_TIMEOUT_MS: Final = 20_000
@@ -24,8 +27,9 @@ MAX_PORT: Final = 65_535
 class Membership:
     """The membership changes of one term, one after the other."""
 
-    def __init__(self, quorum: QuorumNode) -> None:
+    def __init__(self, quorum: QuorumNode, network: PeerNetwork) -> None:
         self._quorum = quorum
+        self._network = network
         self._turn = asyncio.Lock()
         self._refusal = "no majority has committed the change"  # why the core waits, if it does
 
@@ -34,7 +38,8 @@ class Membership:
 
         Raises:
             RefusedError: INVALID_REQUEST, INCONSISTENT_CLUSTER_ID; DUPLICATE_VOTER, when the node
-                is a voter with another directory; REQUEST_TIMED_OUT, when it did not get the log
+                is a voter with another directory; UNSUPPORTED_VERSION, when it does not read the
+                level of the cluster; REQUEST_TIMED_OUT, when it did not get the log
                 in time: it stays a learner, and a repeated request continues to wait.
             LeadershipLostError: whether it takes effect is unknown.
         """
@@ -57,6 +62,7 @@ class Membership:
                         )
                     return
                 await self._make_learner(member, known)
+                await self._require_reader(node_id)
                 await self._change(Promote(node_id))
         except TimeoutError:
             raise self._timed_out(
@@ -134,6 +140,26 @@ class Membership:
             await self._change(AddLearner(member))
         elif known != member:
             await self._change(UpdateMember(member))
+
+    async def _require_reader(self, node_id: int) -> None:
+        """Return once the learner has told that it reads the level of the cluster.
+
+        Raises:
+            RefusedError: UNSUPPORTED_VERSION, it does not.
+        """
+        while True:
+            reads = await ask_levels(self._network, node_id)
+            if reads is not None:
+                break
+            self._refusal = f"node {node_id} does not answer"
+            await asyncio.sleep(LOOK_INTERVAL_MS / 1000)
+        level = level_of(self._quorum.image.features)
+        if level not in reads:
+            raise RefusedError(
+                ErrorCode.UNSUPPORTED_VERSION,
+                f"node {node_id} says: {cannot_read(reads, level)}. It stays a learner: add it again "
+                "to continue, or remove it",
+            )
 
     async def _change(self, change: MemberChange) -> None:
         """Make a change; retry while the core waits for another change, or for a learner."""

@@ -6,7 +6,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 from typing import Final, NamedTuple
 
-from headrace.metadata.errors import MetadataError, MetadataLogCorruptError, RefusedError
+from headrace.metadata.errors import (
+    MetadataError,
+    MetadataLogCorruptError,
+    MetadataVersionError,
+    RefusedError,
+)
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.log.store import LogStore
@@ -160,6 +165,8 @@ class Snapshots:
         )
         try:
             self._fetched = await fetch_snapshot(self._network, wanted)
+        except MetadataVersionError:
+            raise
         except (OSError, MetadataError) as error:
             self._failed(error)
         else:
@@ -182,6 +189,7 @@ async def fetch_snapshot(network: PeerNetwork, wanted: SnapshotWanted) -> Fetche
     Raises:
         OSError: its owner does not answer (TimeoutError included).
         RefusedError: its owner has replaced it meanwhile.
+        MetadataVersionError: the cluster is at a level that this version does not read.
         MetadataFormatError: an answer does not match its request.
     """
     download = SnapshotDownload(wanted.snapshot.index)
@@ -193,6 +201,8 @@ async def fetch_snapshot(network: PeerNetwork, wanted: SnapshotWanted) -> Fetche
         async with asyncio.timeout(CHUNK_TIMEOUT_S):
             frame = await network.request(wanted.source, request)
         answer = decode_answer(frame, correlation)
+        if answer.error == ErrorCode.UNSUPPORTED_VERSION:
+            raise MetadataVersionError(answer.message)
         if answer.error != ErrorCode.NONE:
             raise RefusedError(answer.error, answer.message or answer.error.name)
         data = download.add(answer.body)

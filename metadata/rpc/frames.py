@@ -1,7 +1,7 @@
 """Frames that carry requests and answers between brokers and the controller.
 
 offset | bytes | type        | field       | meaning
-0      | 1     | u8          | version     | RPC version, `RPC_VERSION`
+0      | 1     | u8          | version     | `RPC_VERSION`, or a later one: those only add at the end
 1      | 8     | u64 BE      | correlation | chosen by the sender, returned in the answer
 9      | rest  | MessagePack | body        | request: array of its tag and fields
        |       |             |             | answer: [error code, message or nil, index, body or nil,
@@ -10,6 +10,9 @@ offset | bytes | type        | field       | meaning
 `index` is the entry of the metadata log that an answer depends on: a reader that has applied it
 sees the change. `leader` is [node id, host, port] of the leader, with NOT_CONTROLLER and if it is
 known. Frames have no checksum: the transport has one.
+
+The first release takes version 1 only. So a node may send a later one once the level of the cluster
+(`headrace.metadata.levels`) says that every node reads it.
 """
 
 import struct
@@ -73,15 +76,17 @@ def decode_correlation(frame: bytes) -> int:
     """Read the header of a frame.
 
     Raises:
-        MetadataFormatError: the frame is too long or short, or has another version.
+        MetadataFormatError: the frame is too long or short, or has an invalid version.
     """
     if not _HEADER.size < len(frame) <= MAX_FRAME_BYTES:
         raise MetadataFormatError(
             f"a controller RPC frame has the invalid length of {len(frame)} bytes"
         )
     version, correlation = _HEADER.unpack_from(frame)
-    if version != RPC_VERSION:
-        raise MetadataFormatError(f"a controller RPC has version {version}, not {RPC_VERSION}")
+    if version < RPC_VERSION:
+        raise MetadataFormatError(
+            f"a controller RPC has version {version}, not {RPC_VERSION} or later"
+        )
     return int(correlation)
 
 

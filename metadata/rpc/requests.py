@@ -3,11 +3,14 @@
 `node_id` and `node_epoch` name the sender's registration; a write with an old one is refused.
 """
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import Final
 from uuid import UUID
 
 import msgspec
 
+from headrace.metadata.levels import UNTOLD, LevelRange
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.records.numbers import Count, Int32, Int64, ShortText, Text
 from headrace.metadata.records.objects import RecordedRange
@@ -30,6 +33,14 @@ class ConfigOp(IntEnum):
     SUBTRACT = 3
 
 
+class UpgradeType(IntEnum):
+    """The ways to set a feature's level (KIP-778)."""
+
+    UPGRADE = 1
+    SAFE_DOWNGRADE = 2
+    UNSAFE_DOWNGRADE = 3
+
+
 class RegisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=False):
     """Start a new epoch of a broker, unless another process has one that lasts. Answer: BrokerRegistered."""
 
@@ -42,6 +53,7 @@ class RegisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=Fal
     # Names of exclusive locks that the process holds until it ends. Whoever holds one that an earlier
     # process of this broker registered with proves that the earlier one is gone.
     locks: tuple[ShortText, ...] = ()
+    reads: LevelRange = UNTOLD
 
 
 class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
@@ -54,6 +66,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
     awaited_snapshot: Int64 = (
         -1
     )  # an entry: it deletes objects once a snapshot that has it is in the bucket; -1: none
+    reads: LevelRange = UNTOLD
 
 
 class UnregisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=3, gc=False):
@@ -236,6 +249,7 @@ class FetchEntries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=Fals
     from_index: Int64
     max_bytes: Count
     max_wait_ms: Count
+    reads: LevelRange = UNTOLD
 
 
 class FetchSnapshot(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=False):
@@ -244,6 +258,7 @@ class FetchSnapshot(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=Fal
     snapshot_index: Int64
     position: Int64
     max_bytes: Count
+    reads: LevelRange = UNTOLD
 
 
 class DescribeQuorum(msgspec.Struct, frozen=True, array_like=True, tag=60, gc=False):
@@ -268,6 +283,25 @@ class RemoveVoter(msgspec.Struct, frozen=True, array_like=True, tag=62, gc=False
     directory_id: UUID
 
 
+class FeatureUpdate(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The level that a feature is to have."""
+
+    name: Text
+    level: Int32
+    upgrade_type: Int32  # an UpgradeType; checked by the decision, which answers with an error
+
+
+class UpdateFeatures(msgspec.Struct, frozen=True, array_like=True, tag=63, gc=False):
+    """Set levels of features, all or none. Answer: Done."""
+
+    updates: tuple[FeatureUpdate, ...]
+    validate_only: bool
+
+
+class TellLevels(msgspec.Struct, frozen=True, array_like=True, tag=64, gc=False):
+    """Tell which levels the controller reads, leader or not. Answer: LevelsTold."""
+
+
 # Requests that are refused when the sender's epoch has ended.
 NodeMutation = (
     AllocateProducerIds
@@ -290,5 +324,8 @@ Mutation = (
     | CreatePartitions
     | AlterConfigs
 )
-QuorumRequest = DescribeQuorum | AddVoter | RemoveVoter
-Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest
+QuorumRequest = DescribeQuorum | AddVoter | RemoveVoter | UpdateFeatures
+Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | TellLevels
+
+# Requests that not every controller understands before the cluster is at a level; a broker sends none too early.
+REQUEST_LEVELS: Final[Mapping[type, int]] = {}

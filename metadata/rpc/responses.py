@@ -4,6 +4,7 @@ from uuid import UUID
 
 import msgspec
 
+from headrace.metadata.levels import LevelRange
 from headrace.metadata.records.entry import LogEntry
 
 
@@ -130,6 +131,12 @@ class QuorumDescribed(msgspec.Struct, frozen=True, array_like=True, tag=60, gc=F
     observers: tuple[QuorumMember, ...]  # learners, and brokers
 
 
+class LevelsTold(msgspec.Struct, frozen=True, array_like=True, tag=61, gc=False):
+    """The levels of `metadata.version` that the controller reads."""
+
+    reads: LevelRange
+
+
 Response = (
     Done
     | BrokerRegistered
@@ -143,4 +150,5 @@ Response = (
     | Entries
     | SnapshotChunk
     | QuorumDescribed
+    | LevelsTold
 )

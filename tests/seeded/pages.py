@@ -13,6 +13,7 @@ TITLES = {
     "stores": "What is written once, tried again, deleted late, and told when it fails",
     "raft": "The Raft core",
     "quorum": "The quorum around the core",
+    "upgrade": "Levels of the cluster, and raising them",
     "fencing": "Leases, sessions, epochs and proposals",
     "metadata_log": "The metadata log and the disks of the quorum",
     "directory": "What a power cut or a failed sync leaves of the metadata log's directory",

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from headrace.broker.cli.client.features import features, upgrade
 from headrace.broker.cli.client.kafka_clients import admin_client
 from headrace.broker.cli.client.quorum import describe_quorum, quorum, send_change
 from headrace.broker.cli.options import bootstrap_option, confirm, output_option, yes_option
@@ -18,6 +19,8 @@ def cluster() -> None:
 
 
 cluster.add_command(quorum)
+cluster.add_command(features)
+cluster.add_command(upgrade)
 
 
 @cluster.command()

@@ -161,7 +161,7 @@ async def _list(place: "AuditedBucket", cluster_id: str, count: Callable[[int], 
 
 async def _newest(place: "AuditedBucket", listed: _Listed, cluster_id: str) -> _Chosen:
     """Read the newest snapshot that is whole."""
-    from headrace.metadata.errors import MetadataError
+    from headrace.metadata.errors import MetadataError, MetadataVersionError
     from headrace.metadata.log.snapshot_format import decode_snapshot
     from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError
 
@@ -173,6 +173,8 @@ async def _newest(place: "AuditedBucket", listed: _Listed, cluster_id: str) -> _
             image = decode_snapshot(bytes(data))
             told = (image.cluster_id, image.index, image.term)
             assert told == (cluster_id, snapshot_id.index, snapshot_id.term), f"it is {told}"
+        except MetadataVersionError as error:  # whole, and newer than what this release reads
+            raise CommandFailedError(f"{one.key} cannot be read: {error}") from error
         except (MetadataError, CorruptObjectError, ObjectNotFoundError, AssertionError) as error:
             talk(f"{one.key} cannot be read, trying an older one: {error}")
             damaged.append(one.key)

@@ -13,7 +13,7 @@ from headrace.metadata.controller.dispatch import decide
 from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.levels import METADATA_FEATURE, NEWEST, encode_at_level, level_of
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST, READ_HERE, encode_at_level, level_of
 from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
 from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
 from headrace.metadata.records.codec import decode_records
@@ -100,10 +100,10 @@ class PureController:
 
     # Short forms
 
-    def register(self, node_id=1, incarnation=None, *, serve=True):
+    def register(self, node_id=1, incarnation=None, *, serve=True, reads=READ_HERE):
         incarnation_id = UUID(int=incarnation or self.rng.getrandbits(120), version=4)
         request = RegisterBroker(
-            CLUSTER_ID, node_id, incarnation_id, (ENDPOINT,), "", locks=(f"wal of {node_id}",)
+            CLUSTER_ID, node_id, incarnation_id, (ENDPOINT,), "", 0, (f"wal of {node_id}",), reads
         )
         answer = self.do(request)
         self.epochs[node_id] = answer.node_epoch

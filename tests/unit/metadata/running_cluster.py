@@ -12,6 +12,7 @@ from headrace.metadata.client import BrokerIdentity, MetadataClient
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.controller.sessions import tick_interval_ms
 from headrace.metadata.driver import ControllerNode
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.rpc.frames import decode_answer, encode_request
@@ -188,7 +189,7 @@ async def ask_well(node, request):
 async def register(node, node_id=1, incarnation=1, *, serve=True):
     endpoints = (BrokerEndpoint("PLAINTEXT", "h", 1),)
     request = RegisterBroker(
-        "", node_id, UUID(int=incarnation), endpoints, "", locks=(f"wal of {node_id}",)
+        "", node_id, UUID(int=incarnation), endpoints, "", 0, (f"wal of {node_id}",), READ_HERE
     )
     answer = await ask_well(node, request)
     epoch = answer.body.node_epoch
@@ -198,4 +199,4 @@ async def register(node, node_id=1, incarnation=1, *, serve=True):
 
 
 def heartbeat(epoch, goal=BrokerGoal.SERVE, node_id=1, applied=1_000_000):
-    return Heartbeat(node_id, epoch, applied, goal)
+    return Heartbeat(node_id, epoch, applied, goal, reads=READ_HERE)

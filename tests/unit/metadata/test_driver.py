@@ -6,6 +6,7 @@ import pytest
 
 from headrace.metadata import log_reads
 from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError, RefusedError
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.log.store import LogStore
@@ -37,14 +38,18 @@ from tests.unit.metadata.running_cluster import (
 
 
 async def fetched(node, from_index=1, max_bytes=1 << 20, max_wait_ms=0):
-    return (await ask_well(node, FetchEntries(from_index, max_bytes, max_wait_ms))).body
+    return (await ask_well(node, FetchEntries(from_index, max_bytes, max_wait_ms, READ_HERE))).body
 
 
 @scenario
 async def test_nothing_is_served_before_the_term_is_open(cluster):
     node = cluster.new_node()
 
-    for request in (heartbeat(1), FetchEntries(1, 1, 1), FetchSnapshot(1, 1, 1)):
+    for request in (
+        heartbeat(1),
+        FetchEntries(1, 1, 1, READ_HERE),
+        FetchSnapshot(1, 1, 1, READ_HERE),
+    ):
         assert (await ask(node, request)).error == ErrorCode.NOT_CONTROLLER
     with pytest.raises(RefusedError):
         _ = node.image
@@ -245,7 +250,7 @@ async def test_a_follower_waits_for_the_next_entry(cluster):
 @scenario
 async def test_who_has_more_than_the_controller_is_told(cluster):
     async with cluster.controller() as node:
-        answer = await ask(node, FetchEntries(4, 1, 0))
+        answer = await ask(node, FetchEntries(4, 1, 0, READ_HERE))
 
         assert answer.error == ErrorCode.POSITION_OUT_OF_RANGE
 
@@ -256,7 +261,7 @@ async def test_followers_that_wait_are_bounded(cluster, monkeypatch):
     async with cluster.controller() as node, running(fetched(node, 3, max_wait_ms=30_000)):
         await eventually(lambda: node._member.reads._waiting == 1)
 
-        answer = await ask(node, FetchEntries(3, 1, 30_000))
+        answer = await ask(node, FetchEntries(3, 1, 30_000, READ_HERE))
 
         assert answer.error == ErrorCode.THROTTLING_QUOTA_EXCEEDED
 
@@ -264,7 +269,7 @@ async def test_followers_that_wait_are_bounded(cluster, monkeypatch):
 @scenario
 async def test_who_waits_is_let_go_when_the_controller_stops(cluster):
     async with cluster.controller() as node:
-        waiting = asyncio.ensure_future(ask(node, FetchEntries(3, 1, 30_000)))
+        waiting = asyncio.ensure_future(ask(node, FetchEntries(3, 1, 30_000, READ_HERE)))
         await eventually(lambda: node._member.reads._waiting == 1)
 
     assert (await waiting).error == ErrorCode.NOT_CONTROLLER
@@ -289,7 +294,7 @@ async def test_a_snapshot_takes_the_place_of_the_log(cluster):
 
         data = b""
         while True:
-            request = FetchSnapshot(stale.snapshot_index, len(data), 50)
+            request = FetchSnapshot(stale.snapshot_index, len(data), 50, READ_HERE)
             chunk = (await ask_well(node, request)).body
             data += chunk.data
             if len(data) == chunk.size_bytes:
@@ -297,7 +302,7 @@ async def test_a_snapshot_takes_the_place_of_the_log(cluster):
         image = decode_snapshot(data)
         assert image.topic("a") == before.topic("a")
         assert image.topic("b") is None
-        answer = await ask(node, FetchSnapshot(1, 0, 50))
+        answer = await ask(node, FetchSnapshot(1, 0, 50, READ_HERE))
         assert answer.error == ErrorCode.SNAPSHOT_NOT_FOUND
 
 
@@ -311,7 +316,7 @@ async def test_a_snapshot_that_the_disk_does_not_give_is_an_answer_too(cluster, 
             raise OSError(5, "Input/output error")
 
         monkeypatch.setattr(node._store, "read_snapshot", fail)
-        answer = await ask(node, FetchSnapshot(1, 0, 50))
+        answer = await ask(node, FetchSnapshot(1, 0, 50, READ_HERE))
         assert answer.error == ErrorCode.KAFKA_STORAGE_ERROR
         assert "Input/output" in answer.message
 
@@ -345,7 +350,7 @@ async def test_a_reader_that_is_slower_than_the_log_grows_catches_up(tmp_path, c
         entries, store = node._member.applied.entries, node._store
         index, position = entries.snapshot_index, 0
         while store.log_bytes < 2_000:
-            await ask_well(node, FetchSnapshot(index, position, 5))
+            await ask_well(node, FetchSnapshot(index, position, 5, READ_HERE))
             position += 5
             await ask_well(node, CreateTopics((topic_creation(f"t{position}", 3),), False))
             await asyncio.sleep(0)
@@ -365,7 +370,7 @@ async def test_readers_hold_no_snapshot_up_for_ever(tmp_path, cluster):
         await node.take_snapshot()
         index = first = node._member.applied.entries.snapshot_index
         for number in range(60):
-            await ask_well(node, FetchSnapshot(index, 0, 10))
+            await ask_well(node, FetchSnapshot(index, 0, 10, READ_HERE))
             await ask_well(node, CreateTopics((topic_creation(f"t{number}", 3),), False))
             await asyncio.sleep(0)
             index = node._member.applied.entries.snapshot_index

@@ -10,9 +10,14 @@ from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
     MetadataFormatError,
+    MetadataVersionError,
 )
 from headrace.metadata.follower import LogFollower
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.records.cluster import FeatureRecord
+from headrace.metadata.records.codec import encode_records
+from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
 from headrace.metadata.rpc.requests import FetchSnapshot
@@ -70,6 +75,26 @@ async def caught_up(follower, controller):
     while follower.image.index < controller.image.index:
         await follower.advance(0)
     return follower.image
+
+
+@scenario
+async def test_a_node_that_cannot_read_the_level_is_told_so_and_does_not_ask_again(controller):
+    log = Log(controller.entries)
+    log.answers = [Answer(ErrorCode.UNSUPPORTED_VERSION, "upgrade this node", -1, None)]
+
+    with pytest.raises(MetadataVersionError, match="upgrade this node"):
+        await following(log).run()
+
+
+@scenario
+async def test_an_entry_above_what_this_release_reads_ends_the_follower(controller):
+    entries = [*controller.entries]
+    later = encode_records((FeatureRecord(METADATA_FEATURE, NEWEST + 1),))
+    entries.append(LogEntry(entries[-1].index + 1, 1, later))
+    entries.append(LogEntry(entries[-1].index + 1, 1, b"\x01\x91\x91\x5a"))  # an unknown record
+
+    with pytest.raises(MetadataVersionError, match=f"the cluster is at {NEWEST + 1}: upgrade"):
+        await following(Log(entries)).run()
 
 
 @scenario

@@ -10,6 +10,7 @@ from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.leadership import Leadership
+from headrace.metadata.quorum.alone import NoPeers
 from headrace.metadata.quorum.description import Clocks
 from headrace.metadata.rpc.responses import Done
 from headrace.metadata.transport import Address
@@ -30,7 +31,7 @@ class Quorum:
 def new_leadership():
     inputs = Inputs(0, random.Random(1), ConfigRules(validate_topic=lambda name, value: None))
     clocks = Clocks(lambda: 0, lambda: 0)
-    return Leadership(MetadataConfig(), Quorum(), inputs=lambda: inputs, clocks=clocks)
+    return Leadership(MetadataConfig(), Quorum(), NoPeers(), inputs=lambda: inputs, clocks=clocks)
 
 
 def propose(leadership):

@@ -6,6 +6,7 @@ import pytest
 
 from headrace.metadata.images.brokers import BrokerState
 from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.rebuilding import (
     ID_STEP,
     INDEX_STEP,
@@ -101,7 +102,7 @@ def test_every_broker_must_register_anew_and_old_epochs_are_over(lost):
         refused = controller.refusal(PrepareObjects(1, epoch, 1, 60_000))
         assert refused == ErrorCode.STALE_BROKER_EPOCH
     incarnation = lost.image.brokers[1].incarnation_id
-    again = RegisterBroker(CLUSTER_ID, 1, incarnation, (ENDPOINT,), "")
+    again = RegisterBroker(CLUSTER_ID, 1, incarnation, (ENDPOINT,), "", reads=READ_HERE)
     assert controller.refusal(again) == ErrorCode.STALE_BROKER_EPOCH
     controller.register()
     partition = controller.image.topic("orders").partitions[0]

@@ -4,6 +4,7 @@ import pytest
 
 from headrace.metadata.commits import Committed
 from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
 from headrace.metadata.rpc.requests import (
     AddVoter,
@@ -63,8 +64,8 @@ class Controller:
     [
         (UnregisterBroker(1), Done(), 7),
         (Heartbeat(1, 1, 1, BrokerGoal.SERVE), HeartbeatAnswer(fenced=False), 8),
-        (FetchEntries(1, 1, 1), Entries((), 9, -1), 9),
-        (FetchSnapshot(1, 1, 1), SnapshotChunk(10, 0, 3, b"abc"), 10),
+        (FetchEntries(1, 1, 1, READ_HERE), Entries((), 9, -1), 9),
+        (FetchSnapshot(1, 1, 1, READ_HERE), SnapshotChunk(10, 0, 3, b"abc"), 10),
         (DescribeQuorum(), QuorumDescribed(1, 2, 11, (), ()), 11),
         (AddVoter("", 4, UUID(int=4), "h", 1), Done(), 12),
         (RemoveVoter("", 4, UUID(int=4)), Done(), 12),

@@ -1,6 +1,7 @@
 import pytest
 
 from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.rpc.requests import FetchSnapshot
 from headrace.metadata.rpc.responses import Done, SnapshotChunk
 from headrace.metadata.snapshot_download import CHUNK_BYTES, MAX_SNAPSHOT_BYTES, SnapshotDownload
@@ -8,9 +9,9 @@ from headrace.metadata.snapshot_download import CHUNK_BYTES, MAX_SNAPSHOT_BYTES,
 
 def test_a_snapshot_comes_part_by_part():
     download = SnapshotDownload(7)
-    assert download.next_request == FetchSnapshot(7, 0, CHUNK_BYTES)
+    assert download.next_request == FetchSnapshot(7, 0, CHUNK_BYTES, READ_HERE)
     assert download.add(SnapshotChunk(7, 0, 5, b"abc")) is None
-    assert download.next_request == FetchSnapshot(7, 3, CHUNK_BYTES)
+    assert download.next_request == FetchSnapshot(7, 3, CHUNK_BYTES, READ_HERE)
     assert download.add(SnapshotChunk(7, 3, 5, b"de")) == b"abcde"
 
 

@@ -7,6 +7,7 @@ from headrace.metadata import supervision
 from headrace.metadata.client import BrokerIdentity, MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.image import BrokerState
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.rpc.requests import (
     BrokerGoal,
@@ -156,7 +157,7 @@ async def test_nobody_is_fenced_within_a_lease_that_its_own_setting_makes_longer
 async def test_a_session_has_a_bound(cluster):
     async with cluster.controller() as node:
         endpoints = (BrokerEndpoint("PLAINTEXT", "h", 1),)
-        for_ever = RegisterBroker("", 1, UUID(int=1), endpoints, "", 3_600_001)
+        for_ever = RegisterBroker("", 1, UUID(int=1), endpoints, "", 3_600_001, reads=READ_HERE)
 
         assert (await ask(node, for_ever)).error == ErrorCode.INVALID_REGISTRATION
         assert not node.image.brokers

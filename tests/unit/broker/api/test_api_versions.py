@@ -1,8 +1,11 @@
 """ApiVersions: what is advertised, and who may ask."""
 
+import immutables
 import pytest
 
 from headrace.broker.api.api_versions import ApiVersionsHandler
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST, OLDEST
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import advertised
 from headrace.protocol.errors import ErrorCode
@@ -10,7 +13,10 @@ from headrace.protocol.messages import ApiVersionsRequest
 from tests.unit.broker.cluster_scene import ask
 
 SERVED = (ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.API_VERSIONS)
-HANDLER = ApiVersionsHandler(advertised(SERVED))
+HANDLER = ApiVersionsHandler(
+    advertised(SERVED),
+    lambda: MetadataImage(index=7, features=immutables.Map({METADATA_FEATURE: 1})),
+)
 
 
 @pytest.mark.parametrize("version", range(5))
@@ -21,6 +27,21 @@ def test_every_version_is_told_the_keys_that_are_served_and_no_others(version: i
     assert told.error_code == 0
     ranges = {row.api_key: (row.min_version, row.max_version) for row in told.api_keys}
     assert ranges == {0: (0, 13), 3: (0, 13), 18: (0, 4)}
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_the_level_of_the_cluster_and_those_that_are_read_are_told(version: int) -> None:
+    request = ApiVersionsRequest(client_software_name="test", client_software_version="1.0")
+    told = ask(HANDLER, version, request)
+    read = [(it.name, it.min_version, it.max_version) for it in told.supported_features]
+    assert read == [("metadata.version", OLDEST, NEWEST)]
+    (level,) = told.finalized_features
+    assert (level.name, level.max_version_level, level.min_version_level) == (
+        "metadata.version",
+        1,
+        1,
+    )
+    assert told.finalized_features_epoch == 7
 
 
 def test_produce_is_advertised_from_version_0() -> None:

@@ -9,6 +9,7 @@ from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
+from headrace.metadata.image import MetadataImage
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
 from headrace.protocol.headers import RequestHeader
@@ -26,13 +27,13 @@ SERVED = {
     ApiKey.CREATE_PARTITIONS, ApiKey.DELETE_GROUPS, ApiKey.INCREMENTAL_ALTER_CONFIGS,
     ApiKey.LIST_PARTITION_REASSIGNMENTS, ApiKey.OFFSET_DELETE, ApiKey.DESCRIBE_CLUSTER,
     ApiKey.DESCRIBE_TOPIC_PARTITIONS, ApiKey.DESCRIBE_QUORUM, ApiKey.ADD_RAFT_VOTER,
-    ApiKey.REMOVE_RAFT_VOTER, ApiKey.UNREGISTER_BROKER, ApiKey.DELETE_RECORDS,
+    ApiKey.REMOVE_RAFT_VOTER, ApiKey.UNREGISTER_BROKER, ApiKey.DELETE_RECORDS, ApiKey.UPDATE_FEATURES,
 }  # fmt: skip
 
 
 def advertised() -> dict[int, tuple[int, int]]:
     """What a client is told by a broker whose parts do not matter."""
-    part: Any = SimpleNamespace(wakeups=None)
+    part: Any = SimpleNamespace(wakeups=None, image=MetadataImage())
     services = Services(
         config=NodeConfig(),
         client=part,

@@ -4,6 +4,7 @@ import pytest
 
 from headrace.metadata.controller.brokers import fence_broker
 from headrace.metadata.image import BrokerState
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
 from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
@@ -29,10 +30,15 @@ from tests.unit.metadata.pure_controller import (
 
 
 def registration(
-    node_id=1, incarnation=1, cluster_id=CLUSTER_ID, endpoints=(ENDPOINT,), locks=("wal",)
+    node_id=1,
+    incarnation=1,
+    cluster_id=CLUSTER_ID,
+    endpoints=(ENDPOINT,),
+    locks=("wal",),
+    reads=READ_HERE,
 ):
     return RegisterBroker(
-        cluster_id, node_id, UUID(int=incarnation), endpoints, "rack", locks=locks
+        cluster_id, node_id, UUID(int=incarnation), endpoints, "rack", locks=locks, reads=reads
     )
 
 
@@ -193,7 +199,7 @@ def test_an_epoch_that_has_ended_does_not_come_back(controller, reason):
     for request in node_requests(*controller.sender()):
         assert controller.refusal(request) == ErrorCode.STALE_BROKER_EPOCH
     again = RegisterBroker(
-        CLUSTER_ID, 1, controller.image.brokers[1].incarnation_id, (ENDPOINT,), ""
+        CLUSTER_ID, 1, controller.image.brokers[1].incarnation_id, (ENDPOINT,), "", reads=READ_HERE
     )
     assert controller.refusal(again) == ErrorCode.STALE_BROKER_EPOCH
     controller.register()

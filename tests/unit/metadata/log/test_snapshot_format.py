@@ -4,6 +4,7 @@ import pytest
 
 from headrace.metadata import levels
 from headrace.metadata.errors import (
+    MetadataFormatError,
     MetadataLogCorruptError,
     MetadataVersionError,
     RefusedError,
@@ -53,9 +54,14 @@ def test_a_snapshot_of_a_later_level_says_what_to_do(monkeypatch):
     image = MetadataImage(
         index=3, term=2, features=immutables.Map({METADATA_FEATURE: NEWEST + 1, "f": 1})
     )
+    data = encoded(image)
 
+    def unknown(payload):
+        raise MetadataFormatError("a record of a later level")
+
+    monkeypatch.setattr(snapshot_format, "decode_records", unknown)
     with pytest.raises(MetadataVersionError, match="upgrade this node"):
-        decode_snapshot(encoded(image))
+        decode_snapshot(data)
 
 
 def test_what_is_above_the_level_of_an_image_is_not_written(image, monkeypatch):

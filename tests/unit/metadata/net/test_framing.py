@@ -136,7 +136,8 @@ def test_a_version_that_tells_nothing_of_disks(message, golden):
         (b"", "does not begin with a hello"),
         (b"GET / HTTP/1.1\r\nHost: controller", "does not begin with a hello"),
         (body_of(GOLDEN_HELLO)[:27], "does not begin with a hello"),
-        (b"HRCN\x02" + body_of(GOLDEN_HELLO)[5:], "version 2, not 1"),
+        (b"HRCN\x00" + body_of(GOLDEN_HELLO)[5:], "version 0, not 1 or later"),
+        (b"HRCN\x02" + body_of(GOLDEN_HELLO)[5:-1], "has 30 bytes, not 31"),
         (b"HRCN\x01\x07" + body_of(GOLDEN_HELLO)[6:], "cannot be read"),
         (body_of(GOLDEN_HELLO)[:-1], "has 30 bytes, not 31"),
         (body_of(GOLDEN_HELLO) + b"d", "has 32 bytes, not 31"),
@@ -146,6 +147,11 @@ def test_a_version_that_tells_nothing_of_disks(message, golden):
 def test_a_hello_is_read_strictly(body, reason):
     with pytest.raises(MetadataFormatError, match=reason):
         decode_hello(body)
+
+
+def test_the_hello_of_a_later_version_is_read_as_far_as_it_is_known():
+    later = b"HRCN\x02" + body_of(GOLDEN_HELLO)[5:] + b"more"
+    assert decode_hello(later) == decode_hello(body_of(GOLDEN_HELLO))
 
 
 @pytest.mark.parametrize("body", [b"", bytes(7), bytes(9), (1).to_bytes(8, "big")])

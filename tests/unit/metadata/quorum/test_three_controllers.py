@@ -9,6 +9,7 @@ import pytest
 from headrace.metadata import driver
 from headrace.metadata.controller.decision import Decision
 from headrace.metadata.errors import MetadataIdentityError, MetadataLogFailedError, RefusedError
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.raft.effects import RaftSettings, Role
 from headrace.metadata.raft.messages import VoteResponse
 from headrace.metadata.records.cluster import KeyValueRecord
@@ -77,7 +78,7 @@ async def test_who_does_not_lead_says_who_does(tmp_path):
         requests = (
             registration(11),
             Heartbeat(11, 1, 1, BrokerGoal.SERVE),
-            FetchEntries(1, 1, 1),
+            FetchEntries(1, 1, 1, READ_HERE),
             DescribeQuorum(),
         )
         for node in scene.others(leader):
@@ -106,7 +107,7 @@ async def test_a_leader_without_a_majority_promises_nothing(tmp_path):
         answers = await asyncio.gather(
             timed(Heartbeat(11, epoch, 1, BrokerGoal.SERVE)),
             timed(Heartbeat(11, epoch - 1, 1, BrokerGoal.SERVE)),  # which would be refused
-            timed(FetchEntries(1_000, 1, 0)),  # likewise
+            timed(FetchEntries(1_000, 1, 0, READ_HERE)),  # likewise
             timed(DescribeQuorum()),
             timed(registration(12)),
             timed(registration(13), after_s=HOP_S),
@@ -155,7 +156,7 @@ async def test_a_leader_serves_nothing_before_its_own_entry_is_committed(tmp_pat
             new.receive(vote)
         await until(lambda: new.status().role is Role.LEADER)
         for _ in range(50):
-            answer = await ask(new, FetchEntries(1, 1_000, 0))
+            answer = await ask(new, FetchEntries(1, 1_000, 0, READ_HERE))
             assert answer.error == ErrorCode.NOT_CONTROLLER
             await asyncio.sleep(HOP_S)
 
@@ -206,7 +207,7 @@ async def test_a_follower_that_reads_ahead_of_a_deposed_leader_is_not_told_that_
         old = await scene.leader()
         scene.network.isolate(scene.id_of(old))
 
-        answer = await ask(old, FetchEntries(old.image.index + 5, 1, 0))
+        answer = await ask(old, FetchEntries(old.image.index + 5, 1, 0, READ_HERE))
 
         assert answer.error == ErrorCode.NOT_CONTROLLER
 
@@ -216,7 +217,9 @@ async def test_readers_that_wait_for_entries_are_told_that_the_leader_has_gone(t
     async with controllers(tmp_path) as scene:
         old = await scene.leader()
         await scene.equal()
-        waiting = asyncio.ensure_future(ask(old, FetchEntries(old.image.index + 1, 1, 30_000)))
+        waiting = asyncio.ensure_future(
+            ask(old, FetchEntries(old.image.index + 1, 1, 30_000, READ_HERE))
+        )
         await asyncio.sleep(HOP_S)
         scene.network.isolate(scene.id_of(old))
         cut_ms = now_ms()

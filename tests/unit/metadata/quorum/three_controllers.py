@@ -14,6 +14,7 @@ from uuid import UUID
 from headrace.config.node import MetadataConfig, Voter
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.driver import ControllerNode
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.net.framing import encode_message
 from headrace.metadata.records.brokers import BrokerEndpoint
@@ -254,7 +255,7 @@ async def ask(node, request):
 
 def registration(broker_id, incarnation=1):
     endpoints = (BrokerEndpoint("PLAINTEXT", "h", 1),)
-    return RegisterBroker("", broker_id, UUID(int=incarnation), endpoints, "")
+    return RegisterBroker("", broker_id, UUID(int=incarnation), endpoints, "", reads=READ_HERE)
 
 
 async def write(node, *broker_ids):

@@ -1,4 +1,5 @@
 from contextlib import suppress
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.levels import UNTOLD, LevelRange
 from headrace.metadata.rpc import frames
 from headrace.metadata.rpc.frames import (
     Answer,
@@ -15,12 +17,19 @@ from headrace.metadata.rpc.frames import (
     encode_answer,
     encode_request,
 )
-from headrace.metadata.rpc.requests import BrokerGoal, FetchEntries, Heartbeat, OpenStream
+from headrace.metadata.rpc.requests import (
+    BrokerGoal,
+    FetchEntries,
+    FetchSnapshot,
+    Heartbeat,
+    OpenStream,
+    RegisterBroker,
+)
 from headrace.metadata.rpc.responses import Done, HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
 
-HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4)
-GOLDEN_REQUEST = bytes.fromhex("01 0000000000000007 96 02 01 02 03 01 04")
+HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2))
+GOLDEN_REQUEST = bytes.fromhex("01 0000000000000007 97 02 01 02 03 01 04 92 01 02")
 GOLDEN_ANSWER = bytes.fromhex("01 0000000000000007 95 00 c0 05 92 03 c2 c0")
 HEADER_BYTES = 9
 ANSWER = Answer(ErrorCode.NONE, None, 5, HeartbeatAnswer(fenced=False))
@@ -38,8 +47,26 @@ def test_fields_at_the_end_may_be_missing_or_unknown():
     """Brokers and controllers of other versions."""
     older = bytes.fromhex("01 0000000000000007 95 02 01 02 03 01")
     assert decode_request(older) == Heartbeat(1, 2, 3, BrokerGoal.SERVE, -1)
-    newer = bytes.fromhex("01 0000000000000007 97 02 01 02 03 01 04 05")
+    newer = bytes.fromhex("01 0000000000000007 98 02 01 02 03 01 04 92 01 02 05")
     assert decode_request(newer) == HEARTBEAT
+
+
+@pytest.mark.parametrize(
+    ("told", "request_"),
+    [
+        ("95 02 01 02 03 01", Heartbeat(1, 2, 3, BrokerGoal.SERVE)),
+        ("94 32 01 02 03", FetchEntries(1, 2, 3)),
+        ("94 33 01 02 03", FetchSnapshot(1, 2, 3)),
+        (
+            "96 01 a0 01 c410" + bytes(16).hex() + "90 a0",
+            RegisterBroker("", 1, UUID(int=0), (), ""),
+        ),
+    ],
+    ids=lambda it: type(it).__name__,
+)
+def test_a_node_that_tells_no_levels_reads_the_first_one_only(told, request_):
+    assert decode_request(bytes.fromhex("01 0000000000000007" + told)) == request_
+    assert request_.reads == UNTOLD == LevelRange(1, 1)
 
 
 def test_an_error_comes_with_its_message():
@@ -81,9 +108,11 @@ def test_frames_cut_off_anywhere_are_refused():
             decode_answer(GOLDEN_ANSWER[:length], 7)
 
 
-def test_another_version_is_refused():
-    with pytest.raises(MetadataFormatError, match="version 2"):
-        decode_correlation(b"\x02" + GOLDEN_REQUEST[1:])
+def test_a_later_version_is_read_as_this_one():
+    assert decode_correlation(b"\x02" + GOLDEN_REQUEST[1:]) == decode_correlation(GOLDEN_REQUEST)
+    assert decode_answer(b"\x02" + GOLDEN_ANSWER[1:], 7) == decode_answer(GOLDEN_ANSWER, 7)
+    with pytest.raises(MetadataFormatError, match="version 0"):
+        decode_correlation(b"\x00" + GOLDEN_REQUEST[1:])
 
 
 def test_frames_are_bounded_in_both_directions(monkeypatch):

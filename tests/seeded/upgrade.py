@@ -1,0 +1,112 @@
+"""Mistakes with levels: what an older node is sent, who is asked before a level is raised, who is let in."""
+
+from tests.seeded.bug import SeededBug
+
+_UNIT = "tests/unit/metadata"
+_FEATURES = f"{_UNIT}/controller/test_features.py"
+_QUORUM = f"{_UNIT}/quorum/test_upgrade.py"
+
+BUGS = (
+    SeededBug(
+        "upgrade-01",
+        "a record above the level of the cluster is written",
+        "metadata/levels.py",
+        "require_written",
+        """
+            if first > level:
+                raise _too_early(kind.__name__, first, level)
+        """,
+        "pass",
+        f"{_UNIT}/test_commits.py"
+        "::test_a_record_above_the_clusters_level_is_refused_and_nothing_else",
+    ),
+    SeededBug(
+        "upgrade-02",
+        "the level is raised although a broker that runs does not read it",
+        "metadata/controller/features.py",
+        "_unable_brokers",
+        """
+            if reads is None:
+                yield f"broker {broker.node_id} has not said what it reads yet: try again"
+            elif level not in reads:
+                yield f"broker {broker.node_id} reads {reads}: upgrade it"
+        """,
+        """
+            if reads is None:
+                yield f"broker {broker.node_id} has not said what it reads yet: try again"
+        """,
+        f"{_FEATURES}::test_a_broker_that_does_not_read_the_level_stands_against_it",
+    ),
+    SeededBug(
+        "upgrade-03",
+        "a controller of the first release is taken for one that reads every level",
+        "metadata/quorum/told_levels.py",
+        "ask_levels",
+        "UNTOLD if answer.error == ErrorCode.INVALID_REQUEST else None",
+        "READ_HERE if answer.error == ErrorCode.INVALID_REQUEST else None",
+        f"{_QUORUM}::test_a_controller_of_the_first_release_reads_the_first_level",
+    ),
+    SeededBug(
+        "upgrade-04",
+        "a controller that does not answer counts as one that reads the level",
+        "metadata/controller/features.py",
+        "_unable_controllers",
+        "readers.controllers.get(member.node_id)",
+        "readers.controllers.get(member.node_id, READ_HERE)",
+        f"{_QUORUM}::test_a_controller_that_is_away_keeps_the_level_where_it_is",
+    ),
+    SeededBug(
+        "upgrade-05",
+        "what an earlier process of a broker told counts for the one that runs",
+        "metadata/controller/features.py",
+        "_unable_brokers",
+        "readers.brokers.get((broker.node_id, broker.epoch))",
+        "next((it for (node, _), it in readers.brokers.items() if node == broker.node_id), None)",
+        f"{_FEATURES}::test_what_an_earlier_process_of_a_broker_told_does_not_count",
+    ),
+    SeededBug(
+        "upgrade-06",
+        "a broker that does not read the level of the cluster is registered",
+        "metadata/controller/brokers.py",
+        "register_broker",
+        "level not in request.reads",
+        "False",
+        f"{_FEATURES}::test_a_broker_that_is_not_running_does_not_stand_against_it",
+    ),
+    SeededBug(
+        "upgrade-07",
+        "a node is sent entries and snapshots that it cannot read",
+        "metadata/log_reads.py",
+        "LogReads._require_reader",
+        "level not in reads",
+        "False",
+        f"{_QUORUM}::test_nothing_is_sent_to_a_reader_of_lower_levels",
+    ),
+    SeededBug(
+        "upgrade-08",
+        "a level is lowered",
+        "metadata/controller/features.py",
+        "_reason_against",
+        "update.level < current",
+        "False",
+        f"{_FEATURES}::test_no_level_is_lowered",
+    ),
+    SeededBug(
+        "upgrade-09",
+        "what is written at a level changes with a field that is added later",
+        "metadata/levels.py",
+        "encode_at_level",
+        "later > level",
+        "False",
+        f"{_UNIT}/test_levels.py::test_a_later_field_is_not_written_below_its_level",
+    ),
+    SeededBug(
+        "upgrade-10",
+        "a snapshot of a later level is taken for a damaged one",
+        "metadata/log/snapshot_format.py",
+        "_decode_header",
+        "require_read(level or OLDEST)",
+        "",
+        f"{_UNIT}/log/test_snapshot_format.py::test_a_snapshot_of_a_later_level_says_what_to_do",
+    ),
+)

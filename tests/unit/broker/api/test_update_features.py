@@ -1,0 +1,90 @@
+"""UpdateFeatures: passed on to the controller (KIP-584, KIP-778)."""
+
+from typing import Any
+
+import pytest
+
+from headrace.broker.api.update_features import UpdateFeaturesHandler
+from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.metadata.rpc.requests import FeatureUpdate, UpdateFeatures, UpgradeType
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import UpdateFeaturesRequest
+from tests.unit.broker.cluster_scene import ask
+
+UPDATE = UpdateFeaturesRequest.FeatureUpdateKey
+
+
+class Client:
+    """Answers what the test says, and notes what was asked."""
+
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.asked: list[Any] = []
+        self.failure = failure
+
+    async def change(self, request: Any, answered: type) -> Any:
+        self.asked.append(request)
+        if self.failure is not None:
+            raise self.failure
+        return answered()
+
+
+def update(client: Any, version: int, *updates: Any, validate_only: bool = False) -> Any:
+    request = UpdateFeaturesRequest(feature_updates=list(updates), validate_only=validate_only)
+    return ask(UpdateFeaturesHandler(QuorumAdmin(client)), version, request)
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_levels_are_set_by_the_controller(version: int) -> None:
+    client = Client()
+    told = update(client, version, UPDATE(feature="metadata.version", max_version_level=2))
+
+    assert (told.error_code, told.error_message) == (0, None)
+    wanted = FeatureUpdate("metadata.version", 2, UpgradeType.UPGRADE)
+    assert client.asked == [UpdateFeatures((wanted,), validate_only=False)]
+    if version < 2:
+        assert [(it.feature, it.error_code) for it in told.results] == [("metadata.version", 0)]
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_the_type_of_the_change_is_passed_on(kind: int) -> None:
+    client = Client()
+    update(client, 1, UPDATE(feature="f", max_version_level=1, upgrade_type=kind))
+    assert client.asked[0].updates == (FeatureUpdate("f", 1, kind),)
+
+
+def test_the_first_version_may_allow_a_downgrade() -> None:
+    client = Client()
+    update(client, 0, UPDATE(feature="f", max_version_level=1, allow_downgrade=True))
+    assert client.asked[0].updates == (FeatureUpdate("f", 1, UpgradeType.SAFE_DOWNGRADE),)
+
+
+def test_a_trial_is_passed_on_as_one() -> None:
+    client = Client()
+    update(client, 2, UPDATE(feature="f", max_version_level=1), validate_only=True)
+    assert client.asked[0].validate_only
+
+
+FAILURES = [
+    (RefusedError(ErrorCode.INVALID_UPDATE_VERSION, "no"), ErrorCode.INVALID_UPDATE_VERSION, "no"),
+    (ControllerUnavailableError("silent"), ErrorCode.REQUEST_TIMED_OUT, "silent"),
+    (
+        RefusedError(ErrorCode.INVALID_REQUEST, "a controller request cannot be read"),
+        ErrorCode.INVALID_UPDATE_VERSION,
+        "upgrade it first",
+    ),
+]
+
+
+@pytest.mark.parametrize(("failure", "code", "message"), FAILURES)
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_a_refusal_is_one_of_the_whole_request(
+    failure: Exception, code: ErrorCode, message: str, version: int
+) -> None:
+    """The last one is the answer of a controller of the first release."""
+    told = update(Client(failure), version, UPDATE(feature="f", max_version_level=2))
+
+    assert told.error_code == code
+    assert message in told.error_message
+    if version < 2:
+        assert list(told.results) == []
