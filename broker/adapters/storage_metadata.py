@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 
 from headrace.broker.adapters.deletable_objects import DeletableObjects, NewestSnapshot
 from headrace.broker.adapters.known_objects import known_bucket
-from headrace.broker.adapters.stream_opening import StreamOpening
+from headrace.broker.adapters.stream_batches import StreamBatches
 from headrace.broker.adapters.wal_registry import uploaded_from_wal
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
@@ -30,6 +30,7 @@ from headrace.metadata.images.streams import StreamImage, holds_object
 from headrace.metadata.records import objects as records
 from headrace.metadata.rpc.requests import (
     CloseStream,
+    CloseStreamBatch,
     CommitStreamSetObject,
     CommittedStreamObject,
     CompactStreamObject,
@@ -37,6 +38,7 @@ from headrace.metadata.rpc.requests import (
     NodeMutation,
     OpenStreamBatch,
     PrepareObjects,
+    StreamToClose,
     StreamToOpen,
     TrimStream,
 )
@@ -45,6 +47,7 @@ from headrace.metadata.rpc.responses import (
     ObjectsPrepared,
     Response,
     StreamOutcome,
+    StreamsClosed,
     StreamsOpened,
 )
 from headrace.protocol.errors import ErrorCode
@@ -107,7 +110,8 @@ class StorageMetadata:
             boot_clock_ms=boot_clock_ms,
             newest_snapshot=newest_snapshot,
         )
-        self._opening = StreamOpening(self._open_streams)
+        self._opening = StreamBatches(self._open_streams)
+        self._closing = StreamBatches(self._close_streams)
         self.is_lease_valid = client.is_lease_valid  # called for every batch that is acknowledged
 
     async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
@@ -119,11 +123,8 @@ class StorageMetadata:
             FencedError: the partition has another owner or a newer epoch, or was removed.
             RetriableStorageError: another node still has it open, or no controller answers.
         """
-        opened = await self._opening.open(StreamToOpen(stream_id, epoch))
-        if opened.error_code != ErrorCode.NONE:
-            raise _storage_error(
-                ErrorCode(opened.error_code), opened.message or "", is_of_stream=True
-            )
+        opened = await self._opening.ask(StreamToOpen(stream_id, epoch))
+        _require_done(opened)
         return StreamMetadata(stream_id, epoch, opened.start_offset, opened.end_offset)
 
     async def _open_streams(self, streams: Sequence[StreamToOpen]) -> Sequence[StreamOutcome]:
@@ -133,12 +134,31 @@ class StorageMetadata:
     async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None:
         """Close a stream whose records are all committed; no effect if it is closed or removed.
 
+        What is asked for while a request is under way shares the next one.
+
         Raises:
             FencedError: it has a newer owner.
             CommitRefusedError: it is not committed up to `end_offset`.
             RetriableStorageError: no controller answers.
         """
-        await self._change(CloseStream(*self._sender(), stream_id, epoch, end_offset), Done)
+        _require_done(await self._closing.ask(StreamToClose(stream_id, epoch, end_offset)))
+
+    async def _close_streams(self, streams: Sequence[StreamToClose]) -> Sequence[StreamOutcome]:
+        request = CloseStreamBatch(*self._sender(), tuple(streams))
+        try:
+            return (await self._change(request, StreamsClosed)).outcomes
+        except CommitRefusedError:  # by a controller of an earlier release
+            return [await self._close_alone(it) for it in streams]
+
+    async def _close_alone(self, it: StreamToClose) -> StreamOutcome:
+        request = CloseStream(*self._sender(), it.stream_id, it.stream_epoch, it.end_offset)
+        try:
+            await self._client.change(request, Done)
+        except RefusedError as error:
+            return StreamOutcome(error.code, error.message)
+        except MetadataError as error:
+            raise _unanswered(error) from error
+        return StreamOutcome(ErrorCode.NONE, None)
 
     async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None:
         """Move a stream's start up.
@@ -312,13 +332,25 @@ class StorageMetadata:
     async def _change(self, request: NodeMutation, answered: type[_Answered]) -> _Answered:
         try:
             return await self._client.change(request, answered)
-        except NodeFencedError as error:
-            raise FencedError(str(error)) from error
         except RefusedError as error:
-            is_of_stream = isinstance(request, CloseStream | TrimStream)
+            is_of_stream = isinstance(request, TrimStream)
             raise _storage_error(error.code, error.message, is_of_stream=is_of_stream) from error
         except MetadataError as error:
-            raise RetriableStorageError(str(error)) from error
+            raise _unanswered(error) from error
+
+
+def _require_done(outcome: StreamOutcome) -> None:
+    """Check the outcome for one of many streams."""
+    if outcome.error_code != ErrorCode.NONE:
+        code = ErrorCode(outcome.error_code)
+        raise _storage_error(code, outcome.message or "", is_of_stream=True)
+
+
+def _unanswered(error: MetadataError) -> StorageError:
+    """Translate a failure other than a refusal."""
+    if isinstance(error, NodeFencedError):
+        return FencedError(str(error))
+    return RetriableStorageError(str(error))
 
 
 def _storage_error(code: ErrorCode, message: str, *, is_of_stream: bool) -> StorageError:

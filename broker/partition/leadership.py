@@ -7,11 +7,15 @@ that no record is appended to, or read from, a topic whose deletion has been ans
 Each partition is opened and closed independently: if that fails, for example because the bucket does not answer, it
 is retried until it is no longer needed, and does not delay other partitions. Each is served as soon as it is open,
 and one that a client asks for is opened before the rest: a start with very many is no outage until the last is open.
+
+A partition whose streams another broker still has open waits until the image says that they are closed. Nothing is
+asked meanwhile, and no time is lost when they are.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -31,12 +35,23 @@ from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 
-MAX_OPENING = 256  # partitions being opened at once: their streams fill requests of `StreamOpening`
+MAX_OPENING = (
+    256  # partitions being opened at once: their streams fill a request of `StreamBatches`
+)
 MAX_CLOSING = 32
 MIN_RETRY_MS = 500
 MAX_RETRY_MS = 10_000
 UPKEEP_INTERVAL_MS = 30_000
 DROPS_AT_ONCE = 64  # partitions of a deleted topic: less than a millisecond
+
+
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    """A partition that is not tried again before `over` is set; when `is_elsewhere`, by no timer."""
+
+    led: PartitionImage  # at the last attempt
+    is_elsewhere: bool
+    over: asyncio.Event
 
 
 @dataclass(slots=True)
@@ -71,6 +86,8 @@ class PartitionLeadership:
         self._queue = OpeningQueue()
         self._workers = 0
         self._retry_ms: dict[PartitionKey, int] = {}  # of those whose opening has failed
+        self._pauses: dict[PartitionKey, _Pause] = {}
+        self._streams_changed = False
         self._closing_slots = asyncio.Semaphore(MAX_CLOSING)
         self._default_config = EffectiveTopicConfig.resolve({}, config.topic_defaults)
         registry.on_missed = self._queue.ask
@@ -99,6 +116,9 @@ class PartitionLeadership:
                 for topic_id, topic in new.topics.items()
                 if old.topics.get(topic_id) is not topic
             )
+        if old.streams is not new.streams and self._pauses:
+            self._streams_changed = True
+            self._changed.set()
         if old.configs is not new.configs:
             for kind, name in changed_resources(old.configs, new.configs):
                 found = new.topic_ids.get(name)
@@ -148,6 +168,12 @@ class PartitionLeadership:
             for image in topic.partitions:
                 self._follow_one((topic.topic_id, image.partition), tasks)
                 await slices.pause()
+        if self._streams_changed:
+            self._streams_changed = False
+            for pause in list(self._pauses.values()):
+                if pause.is_elsewhere and not self._is_elsewhere(pause.led):
+                    pause.over.set()
+                await slices.pause()
 
     def _follow_one(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
         opened = self._registry.get(key)
@@ -157,6 +183,18 @@ class PartitionLeadership:
         elif key not in self._opening and self._wanted(key) is not None:
             self._opening.add(key)
             self._enqueue(key, tasks)
+        elif (pause := self._pauses.get(key)) is not None:
+            led = self._led(key)
+            if led is None or led[1] is not pause.led:
+                pause.over.set()
+
+    def _is_elsewhere(self, partition: PartitionImage) -> bool:
+        """Whether another broker has a stream of a partition open."""
+        streams = self._client.image.streams
+        return any(
+            found is not None and found.opened and found.node_id != self._node_id
+            for found in map(streams.get, (partition.data_stream_id, partition.meta_stream_id))
+        )
 
     def _led(self, key: PartitionKey) -> tuple[TopicImage, PartitionImage] | None:
         """Topic and partition of the image; None unless this broker leads it there."""
@@ -191,10 +229,13 @@ class PartitionLeadership:
         """Open a partition at its leader epoch of now; if that fails and it is still wanted, it is tried again."""
         wanted = self._wanted(key)
         if wanted is not None:
-            await self._open(*wanted)
+            is_elsewhere = self._is_elsewhere(wanted[1])
+            if not is_elsewhere:
+                await self._open(*wanted)
             self._registry.settle(key, attempted_only=True)
             if self._wanted(key) is not None:
-                tasks.create_task(self._try_again(key, tasks))
+                pause = _Pause(wanted[1], is_elsewhere, asyncio.Event())
+                tasks.create_task(self._try_again(key, pause, tasks))
                 return
         self._opening.discard(key)
         self._retry_ms.pop(key, None)
@@ -202,12 +243,27 @@ class PartitionLeadership:
         if self._led(key) is None:
             self._look_at([key[0]])  # it moved while it was being opened
 
-    async def _try_again(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
+    async def _try_again(self, key: PartitionKey, pause: _Pause, tasks: asyncio.TaskGroup) -> None:
         if self._registry.get(key) is None:  # else it is open, at an epoch that is over by now
-            retry_ms = self._retry_ms.get(key, MIN_RETRY_MS)
-            self._retry_ms[key] = min(2 * retry_ms, MAX_RETRY_MS)
-            await asyncio.sleep(retry_ms / 1000)
+            self._pauses[key] = pause
+            await self._end_of(pause, key)
+            del self._pauses[key]
         self._enqueue(key, tasks)
+
+    async def _end_of(self, pause: _Pause, key: PartitionKey) -> None:
+        """Wait until what a partition waits for has changed, or, after a failure, for a time that grows."""
+        led = self._led(key)
+        if led is None or led[1] is not pause.led:
+            return
+        if pause.is_elsewhere:
+            if self._is_elsewhere(pause.led):
+                await pause.over.wait()
+            return
+        retry_ms = self._retry_ms.get(key, MIN_RETRY_MS)
+        self._retry_ms[key] = min(2 * retry_ms, MAX_RETRY_MS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(retry_ms / 1000):
+                await pause.over.wait()
 
     async def _open(self, topic: TopicImage, image: PartitionImage) -> None:
         """Open a partition at the epoch of `image`; when that fails, it stays closed."""
@@ -233,14 +289,17 @@ class PartitionLeadership:
         self._registry.add(partition)
 
     async def _restore(self, topic: TopicImage, image: PartitionImage) -> Partition | None:
-        opened: list[Stream] = []
         config = self._effective_config(self._client.image, topic.name)
         now_ms = self._wall_clock_ms()
+        opened = await asyncio.gather(  # by one request
+            *(
+                self._engine.open_stream(stream_id, image.leader_epoch)
+                for stream_id in (image.data_stream_id, image.meta_stream_id)
+            ),
+            return_exceptions=True,
+        )
         try:
-            data = await self._engine.open_stream(image.data_stream_id, image.leader_epoch)
-            opened.append(data)
-            meta = await self._engine.open_stream(image.meta_stream_id, image.leader_epoch)
-            opened.append(meta)
+            data, meta = map(_opened, opened)
             restored = await restore_state(
                 data,
                 meta,
@@ -252,7 +311,8 @@ class PartitionLeadership:
         except StorageError:
             if self._client.image.topic_by_id(topic.topic_id) is None:
                 for stream in opened:
-                    stream.abandon()
+                    if not isinstance(stream, BaseException):
+                        stream.abandon()
             raise  # else the next attempt finds them open
         partition = Partition(
             topic=topic.name,
@@ -338,3 +398,10 @@ class PartitionLeadership:
                         "superseded checkpoints not trimmed; trying again later",
                         extra={"reason": repr(error)},
                     )
+
+
+def _opened(outcome: Stream | BaseException) -> Stream:
+    """Return the stream, or raise why it is not open."""
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome

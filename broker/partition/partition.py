@@ -364,8 +364,11 @@ class Partition:
         """
         self.retire()
         await self.checkpoints.write_news()
-        await self._data.close()
-        await self._meta.close()
+        outcomes = await asyncio.gather(
+            self._data.close(), self._meta.close(), return_exceptions=True
+        )
+        for failure in filter(None, outcomes):
+            raise failure
 
     def retire(self) -> None:
         """Refuse appends and fail waiting readers: the partition is reopened, moves, or was deleted."""

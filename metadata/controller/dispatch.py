@@ -15,6 +15,7 @@ from headrace.metadata.controller.objects import forget_objects, prepare_objects
 from headrace.metadata.controller.producer_ids import allocate_producer_ids
 from headrace.metadata.controller.streams import (
     close_stream,
+    close_streams,
     open_stream,
     open_streams,
     trim_stream,
@@ -25,6 +26,7 @@ from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     AlterConfigs,
     CloseStream,
+    CloseStreamBatch,
     CommitStreamSetObject,
     CompactStreamObject,
     CreatePartitions,
@@ -55,6 +57,7 @@ _DECISIONS: Final[
     OpenStream: open_stream,
     OpenStreamBatch: open_streams,
     CloseStream: close_stream,
+    CloseStreamBatch: close_streams,
     TrimStream: trim_stream,
     PrepareObjects: prepare_objects,
     CommitStreamSetObject: commit_stream_set_object,

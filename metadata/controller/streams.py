@@ -7,10 +7,11 @@ new one has recovered its WAL by then.
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import TypeVar
 
 from headrace.metadata.controller.brokers import require_broker
-from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.objects import ObjectState
@@ -24,12 +25,27 @@ from headrace.metadata.records.streams import (
     StreamStateRecord,
     StreamTrimmedRecord,
 )
-from headrace.metadata.rpc.requests import CloseStream, OpenStream, OpenStreamBatch, TrimStream
-from headrace.metadata.rpc.responses import Done, StreamOpened, StreamOutcome, StreamsOpened
+from headrace.metadata.rpc.requests import (
+    CloseStream,
+    CloseStreamBatch,
+    OpenStream,
+    OpenStreamBatch,
+    TrimStream,
+)
+from headrace.metadata.rpc.responses import (
+    Done,
+    StreamOpened,
+    StreamOutcome,
+    StreamsClosed,
+    StreamsOpened,
+)
 from headrace.protocol.errors import ErrorCode
 
-MAX_STREAMS_OPENED = 1_000  # by one request
+MAX_STREAMS_OF_A_REQUEST = 1_000  # opened or closed by it
 STEP_STREAMS = 1_000  # removed at once: less than a millisecond
+STEP_DECISIONS = 128  # about streams to open or to close, likewise
+
+_OfOneStream = TypeVar("_OfOneStream", OpenStream, CloseStream)
 
 
 def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> Decision:
@@ -67,30 +83,74 @@ def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> De
     )
 
 
-def open_streams(request: OpenStreamBatch, image: MetadataImage, inputs: Inputs) -> Decision:
+def open_streams(request: OpenStreamBatch, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
     """Open each of several streams that can be opened; the others have their errors in the answer."""
     require_broker(image, request.node_id, request.node_epoch)
-    if len({it.stream_id for it in request.streams}) < len(request.streams):
+    _require_distinct([it.stream_id for it in request.streams])
+    records, outcomes = yield from _decide_each(
+        (
+            OpenStream(request.node_id, request.node_epoch, it.stream_id, it.stream_epoch)
+            for it in request.streams
+        ),
+        open_stream,
+        image,
+        inputs,
+    )
+    return Decision(records, StreamsOpened(outcomes))
+
+
+def close_streams(request: CloseStreamBatch, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
+    """Close each of several streams that can be closed; the others have their errors in the answer."""
+    require_broker(image, request.node_id, request.node_epoch)
+    _require_distinct([it.stream_id for it in request.streams])
+    sender = request.node_id, request.node_epoch
+    records, outcomes = yield from _decide_each(
+        (
+            CloseStream(*sender, it.stream_id, it.stream_epoch, it.end_offset)
+            for it in request.streams
+        ),
+        close_stream,
+        image,
+        inputs,
+    )
+    return Decision(records, StreamsClosed(outcomes))
+
+
+def _require_distinct(stream_ids: Sequence[int]) -> None:
+    """Check the streams of a request: each is decided on the image before it."""
+    if len(set(stream_ids)) < len(stream_ids):
         raise RefusedError(ErrorCode.INVALID_REQUEST, "a stream is named twice")
-    if len(request.streams) > MAX_STREAMS_OPENED:
+    if len(stream_ids) > MAX_STREAMS_OF_A_REQUEST:
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
-            f"{len(request.streams)} streams are to be opened, at most {MAX_STREAMS_OPENED} may be",
+            f"the request names {len(stream_ids)} streams, at most {MAX_STREAMS_OF_A_REQUEST} are allowed",
         )
+
+
+def _decide_each(
+    requests: Iterable[_OfOneStream],
+    decide: Callable[[_OfOneStream, MetadataImage, Inputs], Decision],
+    image: MetadataImage,
+    inputs: Inputs,
+) -> Generator[None, None, tuple[tuple[Record, ...], tuple[StreamOutcome, ...]]]:
+    """Decide, in steps, on requests about distinct streams: a refusal is the outcome of its stream alone."""
     records: list[Record] = []
     outcomes: list[StreamOutcome] = []
-    for it in request.streams:
-        one = OpenStream(request.node_id, request.node_epoch, it.stream_id, it.stream_epoch)
+    for number, request in enumerate(requests, start=1):
         try:
-            decision = open_stream(one, image, inputs)
+            decision = decide(request, image, inputs)
         except RefusedError as error:
             outcomes.append(StreamOutcome(error.code, error.message))
-            continue
-        opened = decision.response
-        assert isinstance(opened, StreamOpened)
-        records += decision.records
-        outcomes.append(StreamOutcome(ErrorCode.NONE, None, opened.start_offset, opened.end_offset))
-    return Decision(tuple(records), StreamsOpened(tuple(outcomes)))
+        else:
+            records += decision.records
+            opened = decision.response
+            offsets = (
+                (opened.start_offset, opened.end_offset) if isinstance(opened, StreamOpened) else ()
+            )
+            outcomes.append(StreamOutcome(ErrorCode.NONE, None, *offsets))
+        if number % STEP_DECISIONS == 0:
+            yield
+    return tuple(records), tuple(outcomes)
 
 
 def close_stream(request: CloseStream, image: MetadataImage, inputs: Inputs) -> Decision:

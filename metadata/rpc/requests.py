@@ -176,6 +176,25 @@ class CloseStream(msgspec.Struct, frozen=True, array_like=True, tag=21, gc=False
     end_offset: Int64
 
 
+class StreamToClose(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One of many streams to close."""
+
+    stream_id: Int64
+    stream_epoch: Int64
+    end_offset: Int64
+
+
+class CloseStreamBatch(msgspec.Struct, frozen=True, array_like=True, tag=24, gc=False):
+    """Close streams as `CloseStream` does, each that can be, in one entry. Answer: StreamsClosed.
+
+    Controllers of earlier releases refuse it with INVALID_REQUEST, like anything that they do not know.
+    """
+
+    node_id: Count
+    node_epoch: Int64
+    streams: tuple[StreamToClose, ...]
+
+
 class TrimStream(msgspec.Struct, frozen=True, array_like=True, tag=22, gc=False):
     """Raise a stream's start offset. Answer: Done."""
 
@@ -308,6 +327,7 @@ NodeMutation = (
     | OpenStream
     | OpenStreamBatch
     | CloseStream
+    | CloseStreamBatch
     | TrimStream
     | PrepareObjects
     | CommitStreamSetObject

@@ -72,7 +72,7 @@ class StreamOpened(msgspec.Struct, frozen=True, array_like=True, tag=20, gc=Fals
 
 
 class StreamOutcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The outcome for one stream; the offsets are valid without an error."""
+    """The outcome for one of many streams; the offsets are valid if it was opened."""
 
     error_code: int
     message: str | None
@@ -82,6 +82,12 @@ class StreamOutcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class StreamsOpened(msgspec.Struct, frozen=True, array_like=True, tag=23, gc=False):
     """In the order of the request."""
+
+    outcomes: tuple[StreamOutcome, ...]
+
+
+class StreamsClosed(msgspec.Struct, frozen=True, array_like=True, tag=24, gc=False):
+    """In the order of the request; the outcomes have no offsets."""
 
     outcomes: tuple[StreamOutcome, ...]
 
@@ -146,6 +152,7 @@ Response = (
     | ProducerIdBlock
     | StreamOpened
     | StreamsOpened
+    | StreamsClosed
     | ObjectsPrepared
     | Entries
     | SnapshotChunk

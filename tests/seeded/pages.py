@@ -18,6 +18,7 @@ TITLES = {
     "metadata_log": "The metadata log and the disks of the quorum",
     "directory": "What a power cut or a failed sync leaves of the metadata log's directory",
     "partition": "Opening partitions",
+    "streams": "Opening and closing the streams of many partitions",
     "lease": "What is answered while a lease is not valid",
     "ports": "At the ports: what one connection may hold, and who may take whose place",
     "records": "Produced batches: what is validated and what is stored",

@@ -76,7 +76,7 @@ BUGS = (
         "DeletableObjects._over",
         "not self._destroyed.is_retained(object_id, elapsed_ms)",
         "True",
-        "tests/unit/broker/adapters/test_storage_metadata.py"
+        "tests/contracts/test_control_plane_contract.py"
         "::test_a_wall_clock_that_is_set_forward_deletes_nothing_sooner",
     ),
     SeededBug(

@@ -143,7 +143,7 @@ def _is_of_type(test: ast.expr, message: ast.expr | None) -> bool:
 # Places that take any exception and do not pass it on themselves, with what becomes of it.
 TAKES_ANY: dict[str, str] = {
     "headrace/daemon_threads.py: DaemonThreads.submit.call": "the future's: its caller gets it",
-    "broker/adapters/stream_opening.py: StreamOpening._send_batch": "every caller raises it",
+    "broker/adapters/stream_batches.py: StreamBatches._send_batch": "every caller raises it",
     "broker/telemetry/unexpected_errors.py: ": "this is the one place; the node ends with the first",
     "broker/network/listener.py: Listener._guard": "ends the client's connection, `Session.fail`",
     "broker/network/session.py: Session": "ends the client's connection, `Session.fail`",

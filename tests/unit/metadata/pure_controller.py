@@ -90,6 +90,10 @@ class PureController:
         assert self.image is before
         return refused.value.code
 
+    def apply(self, *records):
+        """Append an entry that no request has asked for."""
+        self._apply(records)
+
     def _apply(self, records):
         term = max(1, self.image.term)
         entry = LogEntry(

@@ -9,13 +9,12 @@ from headrace.metadata.client import NewTopic
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.published import NO_SNAPSHOT
-from headrace.metadata.rpc.requests import OpenStreamBatch
+from headrace.metadata.rpc.requests import CloseStream, CloseStreamBatch, OpenStreamBatch
 from headrace.metadata.rpc.responses import StreamOutcome, StreamsOpened
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.errors import (
     CommitRefusedError,
     FencedError,
-    ObjectNotPreparedError,
     ObjectStoreError,
     RetriableStorageError,
 )
@@ -23,14 +22,12 @@ from headrace.storage.ports import (
     NO_OBJECT_ID,
     Lease,
     ObjectManager,
-    ObjectRange,
-    ObjectType,
     StreamManager,
-    StreamMetadata,
     StreamObject,
     StreamRange,
     StreamSetCommit,
 )
+from tests.simulation.control_plane import ControlPlane
 from tests.unit.metadata.running_cluster import Cluster, scenario
 
 RETENTION_MS = 600_000
@@ -97,112 +94,6 @@ async def test_it_is_what_the_engine_asks_for(cluster):
 
 
 @scenario
-async def test_a_start_opens_the_streams_of_many_partitions_by_few_entries(cluster):
-    async with cluster.controller(), cluster.client() as client:
-        (result,) = await client.create_topics([NewTopic("topic", 150)])
-        adapter = adapter_of(client)
-        ids = [it.data_stream_id for it in result.topic.partitions]
-        before = client.image.index
-        opened = await asyncio.gather(*(adapter.open_stream(it, 0) for it in ids))
-        assert [it.stream_id for it in opened] == ids
-        assert all(client.image.streams[it].opened for it in ids)
-        assert client.image.index - before == 2
-
-
-@scenario
-async def test_life_of_a_stream(cluster):
-    async with cluster.controller(), cluster.client() as client:
-        adapter, data, meta = await open_topic(client)
-        assert adapter.is_lease_valid()
-        assert sorted(await adapter.get_opening_streams()) == [
-            StreamMetadata(data, 0, 0, 0),
-            StreamMetadata(meta, 0, 0, 0),
-        ]
-
-        await upload(adapter, piece(data, 0, 10), stream_objects=[piece(data, 10, 30)])
-        await adapter.trim_stream(data, 0, 5)
-        assert await adapter.open_stream(data, 0) == StreamMetadata(data, 0, 5, 30)
-        await adapter.close_stream(data, 0, 30)
-        await adapter.close_stream(data, 0, 30)
-
-        assert await adapter.get_opening_streams() == [StreamMetadata(meta, 0, 0, 0)]
-
-
-@scenario
-async def test_where_the_parts_of_a_stream_lie(cluster):
-    async with cluster.controller(), cluster.client() as client:
-        adapter, data, _ = await open_topic(client)
-        first = await upload(adapter, piece(data, 0, 10))
-        second = await upload(adapter, stream_objects=[piece(data, 10, 30)])
-        split = second.stream_objects[0].object_id
-        in_set = ObjectRange(first.object_id, ObjectType.STREAM_SET, 100, 0, 10)
-        alone = ObjectRange(split, ObjectType.STREAM, 50, 10, 30)
-
-        assert adapter.get_objects(data, 0, 30, 9) == [in_set, alone]
-        assert adapter.get_objects(data, 3, 10, 9) == [in_set]
-        assert adapter.get_objects(data, 0, 30, 1) == [in_set]
-        assert adapter.get_objects(data, 30, 40, 9) == []
-        assert adapter.get_stream_objects(data) == [alone]
-        assert adapter.get_stream_objects(999) == []
-
-
-@scenario
-async def test_repeating_a_commit_succeeds(cluster):
-    async with cluster.controller(), cluster.client() as client:
-        adapter, data, _ = await open_topic(client)
-        commit = await upload(adapter, piece(data, 0, 10), stream_objects=[piece(data, 10, 20)])
-        index = client.image.index
-
-        await adapter.commit_stream_set_object(commit)
-
-        assert client.image.index == index
-
-
-@scenario
-async def test_compaction_sees_what_is_live_and_swaps_it(cluster):
-    async with cluster.controller(), cluster.client() as client:
-        adapter, data, meta = await open_topic(client)
-        first = await upload(adapter, piece(data, 0, 10), piece(meta, 0, 4))
-        second = await upload(adapter, piece(data, 10, 20), piece(meta, 4, 8))
-        await adapter.trim_stream(data, 0, 10)
-        sources = adapter.get_stream_set_objects()
-        assert sources == [
-            (first.object_id, 100, [piece(meta, 0, 4)]),
-            (second.object_id, 100, [piece(data, 10, 20), piece(meta, 4, 8)]),
-        ]
-
-        merged = await upload(
-            adapter,
-            piece(data, 10, 20),
-            stream_objects=[piece(meta, 0, 8)],
-            compacted=[object_id for object_id, _, _ in sources],
-        )
-
-        assert [it[0] for it in adapter.get_stream_set_objects()] == [merged.object_id]
-        assert adapter.get_stream_objects(meta)[0].end_offset == 8
-
-
-@scenario
-async def test_merging_stream_objects(cluster):
-    async with cluster.controller(), cluster.client() as client:
-        adapter, data, _ = await open_topic(client)
-        sources = []
-        for start in (0, 10):
-            commit = await upload(adapter, stream_objects=[piece(data, start, start + 10)])
-            sources.append(commit.stream_objects[0].object_id)
-        merged = StreamObject(await adapter.prepare_objects(1, 60_000), 90, piece(data, 0, 20))
-
-        await adapter.compact_stream_object(merged, sources)
-        await adapter.compact_stream_object(merged, sources)
-
-        assert [it.object_id for it in adapter.get_stream_objects(data)] == [merged.object_id]
-        assert adapter.is_committed(merged.object_id)
-        destroyed = await (await seen_for_long(client)).get_objects_to_delete(1 << 60)
-        assert destroyed
-        assert not any(adapter.is_committed(it) for it in (*destroyed, 10**6))
-
-
-@scenario
 async def test_objects_are_deleted_when_their_retention_has_passed(cluster):
     async with cluster.controller(), cluster.client() as client:
         adapter, data, _ = await open_topic(client)
@@ -220,24 +111,6 @@ async def test_objects_are_deleted_when_their_retention_has_passed(cluster):
         assert await client._session.heartbeat(client.image.index)
         await adapter.forget_objects([commit.object_id])
         assert await adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == []
-
-
-@scenario
-async def test_a_wall_clock_that_is_set_forward_deletes_nothing_sooner(cluster):
-    async with cluster.controller(), cluster.client() as client:
-        opening, data, _ = await open_topic(client)
-        times = [500]
-        adapter = adapter_of(client, lambda: times[-1])
-        commit = await upload(opening, piece(data, 0, 10))
-        assert await adapter.get_objects_to_delete(0) == []
-        await opening.trim_stream(data, 0, 10)
-        times.append(1_000)
-        far_ms = cluster.wall.now_ms + 10 * RETENTION_MS
-        assert await adapter.get_objects_to_delete(far_ms) == []
-        times.append(1_000 + RETENTION_MS - 1)
-        assert await adapter.get_objects_to_delete(far_ms) == []
-        times.append(1_000 + RETENTION_MS)
-        assert await adapter.get_objects_to_delete(far_ms) == [commit.object_id]
 
 
 class Snapshots:
@@ -359,20 +232,6 @@ async def test_a_bucket_that_does_not_tell_its_snapshots_holds_the_deletion_up(c
 
 
 @scenario
-async def test_expired_objects_are_deleted_after_they_were_marked(cluster):
-    async with cluster.controller() as node, cluster.client() as client:
-        adapter = adapter_of(client)
-        object_id = await adapter.prepare_objects(1, 1_000)
-        far_ms = cluster.wall.now_ms + 10 * RETENTION_MS
-        assert await adapter.get_objects_to_delete(far_ms) == [], "it might still be committed"
-        cluster.wall.now_ms += 1_000
-        await node.check_deadlines()
-        await client._wait_until(lambda image: image.index == node.image.index)
-
-        assert await (await seen_for_long(client)).get_objects_to_delete(far_ms) == [object_id]
-
-
-@scenario
 async def test_the_objects_of_a_node_that_is_gone_are_deleted_by_the_first(cluster):
     async with (
         cluster.controller() as node,
@@ -392,63 +251,6 @@ async def test_the_objects_of_a_node_that_is_gone_are_deleted_by_the_first(clust
 
         assert await (await seen_for_long(first)).get_objects_to_delete(far_ms) == [ids[0], ids[2]]
         assert await (await seen_for_long(second)).get_objects_to_delete(far_ms) == [ids[1]]
-
-
-@scenario
-async def test_a_restarted_broker_recovers_and_then_opens(cluster):
-    """What the WAL holds is committed under the old stream epoch, by the new node epoch."""
-    async with cluster.controller():
-        async with cluster.client() as client:
-            adapter, data, meta = await open_topic(client)
-            await upload(adapter, piece(data, 0, 10))
-            zombie = adapter
-        async with cluster.client(serve=False) as client:
-            adapter = adapter_of(client)
-            assert sorted(await adapter.get_opening_streams()) == [
-                StreamMetadata(data, 0, 0, 10),
-                StreamMetadata(meta, 0, 0, 0),
-            ]
-            await upload(adapter, piece(data, 10, 15, epoch=0))
-            await client.serve()
-            epoch = client.image.topic("topic").partitions[0].leader_epoch
-            assert epoch == 1
-            assert await adapter.open_stream(data, epoch) == StreamMetadata(data, 1, 0, 15)
-            with pytest.raises(FencedError):
-                await upload(adapter, piece(data, 15, 20, epoch=0))
-            with pytest.raises(FencedError):
-                await zombie.prepare_objects(1, 1_000)
-            assert not zombie.is_lease_valid()
-
-
-@scenario
-async def test_what_cannot_be_committed(cluster):
-    async with cluster.controller() as node, cluster.client() as client:
-        adapter, data, _ = await open_topic(client)
-        with pytest.raises(CommitRefusedError) as refused:
-            await upload(adapter, piece(data, 1, 2))
-        assert not isinstance(refused.value, ObjectNotPreparedError)
-        with pytest.raises(CommitRefusedError):
-            await adapter.close_stream(data, 0, 9)
-
-        expired = await adapter.prepare_objects(1, 1_000)
-        cluster.wall.now_ms += 1_000
-        await node.check_deadlines()
-        commit = StreamSetCommit(expired, 1, [piece(data, 0, 1)], [])
-        with pytest.raises(ObjectNotPreparedError):
-            await adapter.commit_stream_set_object(commit)
-
-
-@scenario
-async def test_a_deleted_stream_has_no_owner(cluster):
-    async with cluster.controller(), cluster.client() as client:
-        adapter, data, _ = await open_topic(client)
-        await client.delete_topics([client.image.topic("topic").topic_id])
-
-        with pytest.raises(FencedError):
-            await adapter.open_stream(data, 0)
-        with pytest.raises(FencedError):
-            await adapter.trim_stream(data, 0, 0)
-        await adapter.close_stream(data, 0, 0)
 
 
 class FailingClient:
@@ -493,6 +295,30 @@ def test_what_the_engine_should_do_about_a_failure(failure, expected):
         assert type(error.value) is expected
 
 
+def test_a_controller_of_an_earlier_release_closes_streams_one_by_one():
+    """It refuses what it does not know."""
+
+    async def main():
+        control = ControlPlane()
+        for stream_id in (1, 2, 3):
+            await control.open_stream(stream_id, 0)
+        unknown = RefusedError(ErrorCode.INVALID_REQUEST, "a controller request cannot be read")
+        control.faults[CloseStreamBatch].before = [unknown, unknown]
+        outcomes = await asyncio.gather(
+            control.close_stream(1, 0, 0),
+            control.close_stream(2, 0, 9),
+            control.close_stream(3, 0, 0),
+            return_exceptions=True,
+        )
+        assert [type(it) for it in outcomes] == [type(None), CommitRefusedError, type(None)]
+        assert [control.image.streams[it].opened for it in (1, 2, 3)] == [False, True, False]
+        control.faults[CloseStream].after = [ControllerUnavailableError("lost")]
+        with pytest.raises(RetriableStorageError):
+            await control.close_stream(2, 0, 0)
+
+    asyncio.run(main())
+
+
 def test_a_commit_that_names_what_is_gone_is_refused_not_fenced():
     adapter = adapter_of(FailingClient(RefusedError(ErrorCode.RESOURCE_NOT_FOUND, "gone")))
     commit = StreamSetCommit(1, 1, [], [], [2])
@@ -535,20 +361,3 @@ async def test_stream_set_objects_of_a_node_that_is_gone_are_adopted_by_the_firs
             new = await upload(first_adapter, *adopted[2], compacted=[old.object_id])
             assert [it[0] for it in first_adapter.get_stream_set_objects()] == [new.object_id]
             assert node.image.objects.by_id[new.object_id].node_id == 1
-
-
-@scenario
-async def test_what_is_known_of_some_objects(cluster):
-    async with cluster.controller() as node, cluster.client() as client:
-        adapter, data, _ = await open_topic(client)
-        prepared = await adapter.prepare_objects(2, 60_000)
-        commit = await upload(adapter, piece(data, 0, 10))
-
-        known = adapter.known_bucket([prepared, commit.object_id, 77])
-
-        assert known.cluster_id == node.image.cluster_id
-        assert known.next_object_id == commit.object_id + 1
-        assert {it.object_id: (it.state.value, it.size_bytes) for it in known.objects.values()} == {
-            prepared: ("prepared", 0),
-            commit.object_id: ("committed", 100),
-        }

@@ -5,18 +5,31 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from headrace.broker.adapters.stream_opening import MAX_STREAMS, StreamOpening
+from headrace.broker.adapters.stream_batches import MAX_STREAMS, StreamBatches
 from headrace.broker.partition.append_rules import Rejection
 from headrace.broker.partition.leadership import DROPS_AT_ONCE, MAX_OPENING, PartitionLeadership
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
+from headrace.metadata.records.codec import Record as MetadataRecord
+from headrace.metadata.records.streams import (
+    RangeRecord,
+    RemoveStreamRecord,
+    StreamRecord,
+    StreamState,
+    StreamStateRecord,
+)
 from headrace.metadata.records.topics import ConfigRecord, PartitionChangeRecord, RemoveTopicRecord
 from headrace.metadata.rpc.requests import StreamToOpen
 from headrace.metadata.rpc.responses import StreamOutcome
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
-from headrace.storage.errors import ObjectNotFoundError, RetriableStorageError, StorageError
+from headrace.storage.errors import (
+    FencedError,
+    ObjectNotFoundError,
+    RetriableStorageError,
+    StorageError,
+)
 from tests.simulation.virtual_time import run
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
@@ -40,8 +53,10 @@ class Streams(FakeEngine):
         self.opened: dict[int, FakeStream] = {}
         self.held: dict[int, asyncio.Event] = {}
         self.refused: dict[int, StorageError] = {}
+        self.asked: list[int] = []
 
     async def open_stream(self, stream_id: int, epoch: int) -> FakeStream:
+        self.asked.append(stream_id)
         if stream_id in self.held:
             await self.held[stream_id].wait()
         if stream_id in self.refused:
@@ -288,6 +303,143 @@ def test_a_partition_that_moves_is_closed_however_often_that_fails() -> None:
     run(main())
 
 
+def streams_open_at(number: int, node_id: int, partitions: int = 1) -> list[MetadataRecord]:
+    """The streams of a topic of `topic_records`, all open at a node."""
+    records: list[MetadataRecord] = []
+    for stream_id in range(1_000 * number, 1_000 * number + 2 * partitions):
+        index = (stream_id - 1_000 * number) // 2
+        records += [
+            StreamRecord(stream_id, topic_id(number), index, -1, 0, 0),
+            RangeRecord(stream_id, 0, 0, node_id, 0),
+            StreamStateRecord(stream_id, 0, StreamState.OPENED, node_id),
+        ]
+    return records
+
+
+def closed(stream_id: int) -> StreamStateRecord:
+    return StreamStateRecord(stream_id, 0, StreamState.CLOSED, OTHER_NODE)
+
+
+def now_s() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def test_a_partition_opens_at_once_when_the_image_says_that_the_other_broker_has_closed_it() -> (
+    None
+):
+    async def main() -> None:
+        broker = Broker()
+        broker.client.apply(*topic_records("a", 1, leader_epoch=1), *streams_open_at(1, OTHER_NODE))
+        async with broker.running():
+            await broker.registry.wait_attempted()
+            await asyncio.sleep(100)
+            assert broker.streams.asked == [], "there is nothing to ask for"
+            broker.client.apply(closed(1_000))
+            await asyncio.sleep(100)
+            assert broker.streams.asked == [], "the other stream is still open there"
+            began_s = now_s()
+            broker.client.apply(closed(1_001))
+            await broker.opened("a")
+            assert now_s() == began_s
+
+    run(main())
+
+
+def test_a_thousand_partitions_open_when_one_entry_has_closed_them_and_none_before() -> None:
+    async def main() -> None:
+        broker = Broker()
+        count = 1_000
+        broker.client.apply(
+            *topic_records("a", 5, count, leader_epoch=1),
+            *streams_open_at(5, OTHER_NODE, count),
+        )
+        async with broker.running():
+            await broker.registry.wait_attempted()
+            await asyncio.sleep(1)
+            began_s = now_s()
+            broker.client.apply(*(closed(5_000 + number) for number in range(2 * count)))
+            await broker.opened("a")
+            assert now_s() == began_s
+            assert len(broker.streams.asked) == 2 * count, "each was asked for once"
+
+    run(main())
+
+
+def test_a_partition_that_waits_for_another_broker_is_given_up_when_it_moves_on() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.client.apply(*topic_records("a", 1, leader_epoch=1), *streams_open_at(1, OTHER_NODE))
+        async with broker.running():
+            await broker.registry.wait_attempted()
+            await asyncio.sleep(1)
+            broker.move(1, OTHER_NODE, 2)
+            await asyncio.sleep(1)
+            broker.client.apply(closed(1_000), closed(1_001))
+            await asyncio.sleep(100)
+            assert broker.streams.asked == []
+            began_s = now_s()
+            broker.move(1, NODE_ID, 3)
+            assert (await broker.opened("a")).leader_epoch == 3
+            assert now_s() == began_s
+
+    run(main())
+
+
+def test_nothing_waits_for_the_streams_of_a_topic_that_is_deleted() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.client.apply(*topic_records("a", 1, leader_epoch=1), *streams_open_at(1, OTHER_NODE))
+        async with broker.running():
+            await broker.registry.wait_attempted()
+            await asyncio.sleep(1)
+            waiting = len(asyncio.all_tasks())
+            broker.client.apply(
+                RemoveTopicRecord(topic_id(1)), RemoveStreamRecord(1_000), RemoveStreamRecord(1_001)
+            )
+            await asyncio.sleep(1)
+            assert len(asyncio.all_tasks()) == waiting - 1
+            assert broker.streams.asked == []
+
+    run(main())
+
+
+def test_a_failed_opening_is_repeated_at_once_when_the_partition_is_led_at_a_newer_epoch() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.streams.refused[1_000] = FencedError("this broker's metadata are behind")
+        async with broker.running():
+            broker.create("a", 1)
+            await asyncio.sleep(60)  # the pause between two attempts has become long
+            broker.streams.refused.clear()
+            began_s = now_s()
+            broker.move(1, NODE_ID, 1)
+            assert (await broker.opened("a")).leader_epoch == 1
+            assert now_s() == began_s
+
+    run(main())
+
+
+def test_both_streams_of_a_partition_that_moves_are_closed_together() -> None:
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            broker.create("a", 1)
+            await broker.opened("a")
+            both = asyncio.Barrier(2)
+
+            async def close() -> None:
+                await both.wait()
+
+            for stream_id in (1_000, 1_001):
+                broker.streams.opened[stream_id].close = close  # type: ignore[method-assign]
+            broker.move(1, OTHER_NODE, 1)
+            await asyncio.sleep(1)
+            assert both.n_waiting == 0
+            assert broker.seen[-1] == ("closed", "a", 0)
+
+    run(main())
+
+
 def test_configs_hold_from_the_step_in_which_the_image_changes() -> None:
     async def main() -> None:
         broker = Broker()
@@ -396,7 +548,7 @@ class StreamsOfAController(Streams):
     def __init__(self) -> None:
         super().__init__()
         self.requests: list[int] = []
-        self.opening = StreamOpening(self.send)
+        self.opening = StreamBatches(self.send)
 
     async def send(self, streams: Sequence[StreamToOpen]) -> Sequence[StreamOutcome]:
         self.requests.append(len(streams))
@@ -404,8 +556,20 @@ class StreamsOfAController(Streams):
         return [StreamOutcome(0, None, 0, 0) for _ in streams]
 
     async def open_stream(self, stream_id: int, epoch: int) -> FakeStream:
-        await self.opening.open(StreamToOpen(stream_id, epoch))
+        await self.opening.ask(StreamToOpen(stream_id, epoch))
         return await super().open_stream(stream_id, epoch)
+
+
+def test_both_streams_of_a_new_partition_are_opened_by_one_request() -> None:
+    async def main() -> None:
+        streams = StreamsOfAController()
+        broker = Broker(streams)
+        async with broker.running():
+            broker.create("a", 1)
+            await broker.opened("a")
+        assert streams.requests == [2]
+
+    run(main())
 
 
 def test_a_start_with_many_partitions_fills_the_requests_that_open_their_streams() -> None:

@@ -192,7 +192,7 @@ def test_a_partition_that_cannot_be_opened_is_tried_again_until_it_can() -> None
     async def run() -> None:
         broker = Broker(2)
         broker.engine.failures = {
-            DATA: [RetriableStorageError("503")],
+            DATA: [RetriableStorageError("503")] * 2,
             META: [FencedError("not yet")],
         }
         async with broker.running():

@@ -8,6 +8,7 @@ from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     CloseStream,
+    CloseStreamBatch,
     CommitStreamSetObject,
     CommittedStreamObject,
     CompactStreamObject,
@@ -17,6 +18,7 @@ from headrace.metadata.rpc.requests import (
     OpenStreamBatch,
     PrepareObjects,
     PutKeyValues,
+    StreamToClose,
     StreamToOpen,
     TrimStream,
     UnregisterBroker,
@@ -45,6 +47,7 @@ def one_of_each(controller):
         OpenStream(*sender, stream_id, 0),
         OpenStreamBatch(*sender, (StreamToOpen(stream_id, 0),)),
         CloseStream(*sender, closed_id, 0, 0),
+        CloseStreamBatch(*sender, (StreamToClose(closed_id, 0, 0),)),
         TrimStream(*sender, stream_id, 0, 5),
         PrepareObjects(*sender, 1, 1_000),
         controller.upload(stream_range(stream_id, 20, 30)),

@@ -1,11 +1,15 @@
 import pytest
 
+from headrace.metadata.controller.dispatch import decide
+from headrace.metadata.controller.streams import STEP_DECISIONS
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import (
     CloseStream,
+    CloseStreamBatch,
     OpenStream,
     OpenStreamBatch,
+    StreamToClose,
     StreamToOpen,
     TrimStream,
 )
@@ -64,6 +68,43 @@ def test_a_stream_that_is_named_twice_and_too_many_are_refused(controller, strea
         streams = tuple(StreamToOpen(it, 0) for it in wanted)
         refusal = controller.refusal(OpenStreamBatch(*controller.sender(), streams))
         assert refusal == ErrorCode.INVALID_REQUEST
+        closed = tuple(StreamToClose(it, 0, 0) for it in wanted)
+        refusal = controller.refusal(CloseStreamBatch(*controller.sender(), closed))
+        assert refusal == ErrorCode.INVALID_REQUEST
+
+
+def close_many(controller, *wanted):
+    streams = tuple(StreamToClose(*it) for it in wanted)
+    return controller.do(CloseStreamBatch(*controller.sender(), streams)).outcomes
+
+
+def test_many_are_closed_by_one_entry_and_each_has_its_own_outcome(controller, stream_id):
+    first, second = (controller.opened_stream(name) for name in "xy")
+    controller.upload(stream_range(second, 0, 3))
+    before = controller.image.index
+    outcomes = close_many(controller, (first, 0, 0), (999, 0, 0), (second, 0, 2), (stream_id, 7, 0))
+    assert controller.image.index == before + 1
+    assert [it.error_code for it in outcomes] == [
+        ErrorCode.NONE,
+        ErrorCode.RESOURCE_NOT_FOUND,
+        ErrorCode.OFFSET_OUT_OF_RANGE,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+    ]
+    opened = [controller.stream(it).opened for it in (first, second, stream_id)]
+    assert opened == [False, True, True]
+    close_many(controller, (first, 0, 0))
+    assert controller.image.index == before + 1, "closing again changes nothing"
+
+
+def test_a_decision_about_many_streams_is_made_in_short_steps(controller):
+    streams = controller.topic_with_streams("many", 3 * STEP_DECISIONS)
+    opening = OpenStreamBatch(*controller.sender(), tuple(StreamToOpen(it, 0) for it in streams))
+    assert len(list(decide(opening, controller.image, controller.inputs()))) == 3
+    controller.do(opening)
+    closing = CloseStreamBatch(
+        *controller.sender(), tuple(StreamToClose(it, 0, 0) for it in streams)
+    )
+    assert len(list(decide(closing, controller.image, controller.inputs()))) == 3
 
 
 def test_a_closed_stream_is_opened_again_by_the_same_node(controller, stream_id):
@@ -239,7 +280,7 @@ def test_a_stream_is_not_opened_elsewhere_before_it_is_closed(controller, stream
     """Reassignment is what moves a leader; here its record is applied directly."""
     controller.register(2)
     topic = controller.image.topic("topic")
-    controller._apply((PartitionChangeRecord(topic.topic_id, 0, 2, 1),))
+    controller.apply(PartitionChangeRecord(topic.topic_id, 0, 2, 1))
 
     code = refuse(controller, OpenStream, stream_id, 1, node_id=2)
     assert code == ErrorCode.REASSIGNMENT_IN_PROGRESS

@@ -1,4 +1,4 @@
-"""Opens streams by as few requests as possible: what is asked for while one is under way goes with the next.
+"""Opens and closes streams by as few requests as possible: what is asked for while one is under way goes with the next.
 
 A start opens two streams of every partition that this broker leads. Each by a request of its own would be as many
 entries of the metadata log.
@@ -7,36 +7,38 @@ entries of the metadata log.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
 
-from headrace.metadata.rpc.requests import StreamToOpen
 from headrace.metadata.rpc.responses import StreamOutcome
 
-MAX_STREAMS: Final = (
-    128  # of one request: the controller decides about them in one turn of its loop
-)
+# Of one request. Controllers take more, but the first partitions are served when the first answer is here.
+MAX_STREAMS: Final = 512
 
-Send = Callable[[Sequence[StreamToOpen]], Awaitable[Sequence[StreamOutcome]]]
+_Stream = TypeVar("_Stream")  # StreamToOpen, or StreamToClose
 
 
-class _Waiting(NamedTuple):
-    stream: StreamToOpen
+@dataclass(slots=True)
+class _Waiting(Generic[_Stream]):
+    stream: _Stream
     outcome: asyncio.Future[StreamOutcome]
 
 
-class StreamOpening:
+class StreamBatches(Generic[_Stream]):
     """At most one request at a time. What waits is bounded by the callers: each waits for one stream."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(
+        self, send: Callable[[Sequence[_Stream]], Awaitable[Sequence[StreamOutcome]]]
+    ) -> None:
         """Take what sends a request; its outcomes are those of the streams, in their order."""
         self._send = send
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[_Waiting[_Stream]] = deque()
         self._sending: asyncio.Task[None] | None = None
 
-    async def open(self, stream: StreamToOpen) -> StreamOutcome:
-        """Open one stream; raises what sending its request raises.
+    async def ask(self, stream: _Stream) -> StreamOutcome:
+        """Send one stream with the next request; raises what sending that raises.
 
-        Cancellation: the stream may still be opened.
+        Cancellation: the request may still be sent, and take effect.
         """
         loop = asyncio.get_running_loop()
         waiting = _Waiting(stream, loop.create_future())
@@ -51,11 +53,12 @@ class StreamOpening:
                 batch = [
                     self._waiting.popleft() for _ in range(min(len(self._waiting), MAX_STREAMS))
                 ]
-                await self._send_batch([it for it in batch if not it.outcome.done()])
+                if still_wanted := [it for it in batch if not it.outcome.done()]:
+                    await self._send_batch(still_wanted)
         finally:
             self._sending = None
 
-    async def _send_batch(self, batch: list[_Waiting]) -> None:
+    async def _send_batch(self, batch: list[_Waiting[_Stream]]) -> None:
         """Send a request; its outcomes, or its failure, are the callers'."""
         try:
             outcomes = await self._send([it.stream for it in batch])

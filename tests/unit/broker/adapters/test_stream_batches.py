@@ -1,11 +1,11 @@
-"""Streams are opened by few requests, and each caller gets the outcome of its own."""
+"""Streams are opened and closed by few requests, and each caller gets the outcome of its own."""
 
 import asyncio
 from collections.abc import Sequence
 
 import pytest
 
-from headrace.broker.adapters.stream_opening import MAX_STREAMS, StreamOpening
+from headrace.broker.adapters.stream_batches import MAX_STREAMS, StreamBatches
 from headrace.metadata.rpc.requests import StreamToOpen
 from headrace.metadata.rpc.responses import StreamOutcome
 from headrace.storage.errors import RetriableStorageError
@@ -31,18 +31,18 @@ class Controller:
 def test_what_is_asked_for_meanwhile_goes_with_the_next_request() -> None:
     async def main() -> None:
         controller = Controller()
-        opening = StreamOpening(controller.send)
-        calls = [asyncio.create_task(opening.open(StreamToOpen(0, 5)))]
+        opening = StreamBatches(controller.send)
+        calls = [asyncio.create_task(opening.ask(StreamToOpen(0, 5)))]
         await asyncio.sleep(1)
         wanted = range(1, 2 * MAX_STREAMS + 2)
-        calls += [asyncio.create_task(opening.open(StreamToOpen(it, 5))) for it in wanted]
+        calls += [asyncio.create_task(opening.ask(StreamToOpen(it, 5))) for it in wanted]
         await asyncio.sleep(1)
         assert controller.requests == [[0]]
         controller.may_answer.set()
         outcomes = await asyncio.gather(*calls)
         assert [it.start_offset for it in outcomes] == list(range(2 * MAX_STREAMS + 2))
         assert [len(it) for it in controller.requests] == [1, MAX_STREAMS, MAX_STREAMS, 1]
-        assert (await opening.open(StreamToOpen(7, 6))).start_offset == 7
+        assert (await opening.ask(StreamToOpen(7, 6))).start_offset == 7
 
     run(main())
 
@@ -50,11 +50,11 @@ def test_what_is_asked_for_meanwhile_goes_with_the_next_request() -> None:
 def test_a_request_that_fails_fails_its_own_streams_only() -> None:
     async def main() -> None:
         controller = Controller()
-        opening = StreamOpening(controller.send)
+        opening = StreamBatches(controller.send)
         controller.failures = [RetriableStorageError("no controller answers")]
-        first = [asyncio.create_task(opening.open(StreamToOpen(it, 5))) for it in range(2)]
+        first = [asyncio.create_task(opening.ask(StreamToOpen(it, 5))) for it in range(2)]
         await asyncio.sleep(1)
-        second = asyncio.create_task(opening.open(StreamToOpen(2, 5)))
+        second = asyncio.create_task(opening.ask(StreamToOpen(2, 5)))
         controller.may_answer.set()
         for call in first:
             with pytest.raises(RetriableStorageError):
@@ -67,16 +67,17 @@ def test_a_request_that_fails_fails_its_own_streams_only() -> None:
 def test_a_caller_that_gives_up_takes_no_other_with_it() -> None:
     async def main() -> None:
         controller = Controller()
-        opening = StreamOpening(controller.send)
-        calls = [asyncio.create_task(opening.open(StreamToOpen(it, 5))) for it in range(3)]
+        opening = StreamBatches(controller.send)
+        calls = [asyncio.create_task(opening.ask(StreamToOpen(it, 5))) for it in range(3)]
         await asyncio.sleep(1)
-        late = asyncio.create_task(opening.open(StreamToOpen(3, 5)))
+        late = asyncio.create_task(opening.ask(StreamToOpen(3, 5)))
         await asyncio.sleep(1)
         calls[0].cancel()
         late.cancel()
         await asyncio.sleep(1)
         controller.may_answer.set()
         assert [(await it).start_offset for it in calls[1:]] == [1, 2]
-        assert (await opening.open(StreamToOpen(4, 5))).start_offset == 4
+        assert (await opening.ask(StreamToOpen(4, 5))).start_offset == 4
+        assert controller.requests == [[0, 1, 2], [4]]
 
     run(main())

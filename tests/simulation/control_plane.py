@@ -1,0 +1,179 @@
+"""The control plane in memory: the real adapter over the controller's pure rules, without Raft, network or disk.
+
+A change is decided, its records are encoded, decoded and replayed as the log does it, and the answer comes in a later
+turn of the loop. What a network does to requests and answers is told by `Faults`.
+`tests/contracts/test_control_plane_contract.py` holds this against a real controller.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from headrace.broker.adapters.storage_metadata import StorageMetadata
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.errors import NodeFencedError, RefusedError
+from headrace.metadata.image import MetadataImage, ObjectImage
+from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.published import NO_SNAPSHOT
+from headrace.metadata.records.topics import PartitionChangeRecord
+from headrace.metadata.rpc.requests import NodeMutation
+from headrace.metadata.session import FENCED
+from tests.unit.metadata.pure_controller import PureController
+
+FIRST_MS = 1_000_000
+PARTITIONS_AT_ONCE = 16
+
+
+def loop_ms() -> int:
+    """The loop's time as a wall clock."""
+    return FIRST_MS + int(asyncio.get_running_loop().time() * 1000)
+
+
+@dataclass
+class Faults:
+    """What happens to the next changes of one kind; of each list, one item a change, None for nothing."""
+
+    before: list[Exception | None] = field(default_factory=list)  # instead of the change
+    after: list[Exception | None] = field(default_factory=list)  # the answer is lost
+    gate: asyncio.Event | None = None  # the request is on its way until then
+    answer_gate: asyncio.Event | None = None  # the answer
+
+
+class MemoryClient(MetadataClient):
+    """A broker's client whose changes take effect in memory; everything on top of `change` is the real one's."""
+
+    def __init__(self, controller: PureController, node_id: int = 1, clock_ms=loop_ms) -> None:
+        """Act for the newest registration of a node; the real client's parts are not there."""
+        self.controller = controller
+        self._node_id = node_id
+        self._node_epoch = controller.epochs[node_id]
+        self._clock_ms = clock_ms
+        self._is_fenced = False
+        self.lease_is_held = True
+        self.is_lease_valid = lambda: self.lease_is_held and not self._is_fenced
+        self.awaited_snapshot = NO_SNAPSHOT
+        self.faults: defaultdict[type, Faults] = defaultdict(Faults)
+        # Called with a request and the image before, when it has changed the metadata.
+        self.observers: list[Callable[[NodeMutation, MetadataImage], None]] = []
+
+    @property
+    def image(self) -> MetadataImage:
+        return self.controller.image
+
+    @property
+    def node_id(self) -> int:
+        return self._node_id
+
+    @property
+    def node_epoch(self) -> int:
+        return self._node_epoch
+
+    @property
+    def fenced(self) -> bool:
+        return self._is_fenced
+
+    def await_snapshot(self, index: int) -> None:
+        self.awaited_snapshot = index
+
+    async def serve(self) -> None:
+        self.controller.unfence(self._node_id)
+
+    async def _wait_until(self, satisfied: Callable[[MetadataImage], bool]) -> None:
+        assert satisfied(self.image), "nothing else changes it"
+
+    async def change(self, request, answered):
+        faults = self.faults[type(request)]
+        self._require_unfenced()
+        await asyncio.sleep(0)
+        if faults.gate is not None:
+            await faults.gate.wait()
+        raise_next(faults.before)
+        before = self.image
+        answer = self._decide(request)
+        if self.image is not before:
+            for observer in self.observers:
+                observer(request, before)
+        if faults.answer_gate is not None:
+            await faults.answer_gate.wait()
+        raise_next(faults.after)
+        assert isinstance(answer, answered)
+        return answer
+
+    def _decide(self, request):
+        self.controller.now_ms = self._clock_ms()
+        self.controller.expire()
+        try:
+            return self.controller.do(request)
+        except RefusedError as error:
+            if isinstance(request, NodeMutation) and error.code in FENCED:
+                self._is_fenced = True
+                self._require_unfenced()
+            raise
+
+    def _require_unfenced(self) -> None:
+        if self._is_fenced:
+            raise NodeFencedError("a newer registration of this node exists")
+
+
+class ControlPlane(StorageMetadata):
+    """The adapter of one node, with a controller of its own.
+
+    Streams are those of topics that `lead` creates: whichever are needed.
+    """
+
+    def __init__(
+        self, *, controller: PureController | None = None, clock_ms=loop_ms, retention_ms: int = 0
+    ) -> None:
+        """Register node 1, unless a controller is given that knows it."""
+        if controller is None:
+            controller = PureController()
+            controller.register()
+        self.controller = controller
+        self.client = MemoryClient(controller, clock_ms=clock_ms)
+        self.faults = self.client.faults
+        super().__init__(
+            self.client,
+            object_delete_retention_ms=retention_ms,
+            boot_clock_ms=clock_ms,
+            newest_snapshot=None,
+        )
+
+    @property
+    def image(self) -> MetadataImage:
+        return self.controller.image
+
+    def lead(self, stream_id: int, epoch: int, node_id: int = 1) -> None:
+        """Have a node lead the partition of a stream at an epoch, or at the newer one that it has."""
+        while stream_id >= self.image.next_stream_id:
+            self.controller.create(f"topic-{len(self.image.topics)}", PARTITIONS_AT_ONCE)
+        stream = self.image.streams[stream_id]
+        partition = self.image.topics[stream.topic_id].partitions[stream.partition]
+        if partition.leader_epoch < epoch:
+            change = PartitionChangeRecord(stream.topic_id, stream.partition, node_id, epoch)
+            self.controller.apply(change)
+
+    async def open_stream(self, stream_id: int, epoch: int):
+        """Open a stream that this node leads at this epoch."""
+        self.lead(stream_id, epoch)
+        return await super().open_stream(stream_id, epoch)
+
+    def fence(self) -> None:
+        """Register another process of this node."""
+        self.controller.register()
+
+    @property
+    def committed(self) -> dict[int, ObjectImage]:
+        """Objects in use, by id."""
+        found = self.image.objects.by_id.items()
+        return {it: found for it, found in found if found.state == ObjectState.COMMITTED}
+
+    def end(self, stream_id: int) -> int:
+        """How far a stream is committed."""
+        return self.image.streams[stream_id].end_offset
+
+
+def raise_next(faults: Sequence[Exception | None]) -> None:
+    """Raise the first of the faults, if there is one."""
+    if faults and (fault := faults.pop(0)) is not None:
+        raise fault
