@@ -10,9 +10,9 @@ from headrace.storage.engine import StorageEngine
 from headrace.storage.object_store.filesystem import FileObjectStore
 from headrace.storage.stream import Stream
 from headrace.wal.log import DeltaWal
+from tests.simulation.control_plane import ControlPlane
 from tests.unit.storage.fakes import (
     CLUSTER_ID,
-    FakeControlPlane,
     FakeLease,
     payload_of,
     require_dense,
@@ -35,7 +35,7 @@ class Cluster:
     def __init__(self, path: Path) -> None:
         self.wal_config = WalConfig(path=str(path / "wal"), capacity_bytes=32 * MIB)
         self.store = FileObjectStore(path / "bucket")
-        self.control = FakeControlPlane()
+        self.control = ControlPlane()
         self.epoch = 0
         self.acked = dict.fromkeys(STREAMS, 0)
 

@@ -32,6 +32,7 @@ from headrace.storage.objects.keys import object_key, parse_object_key
 from headrace.storage.ports import Buffer
 from headrace.storage.record_batch import StreamRecordBatch, decode_batch
 from headrace.storage.stream import Stream
+from tests.simulation.control_plane import MemoryClient
 from tests.simulation.faulty_store import FaultyStore, Rates
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController
 from tests.unit.storage.fakes import FakeLease, FakeWal, payload_of
@@ -50,20 +51,12 @@ CONFIG = StorageConfig(
 )
 
 
-class Client:
-    """A metadata client without a network; its answers can get lost, before or after their effect."""
+class Client(MemoryClient):
+    """A client whose requests and answers take a while, and can get lost."""
 
     def __init__(self, world: "World") -> None:
+        super().__init__(world.controller, clock_ms=world.now_ms)
         self._world = world
-        self.node_id = 1
-        self.node_epoch = world.controller.epochs[1]
-
-    @property
-    def image(self):
-        return self._world.controller.image
-
-    def is_lease_valid(self) -> bool:
-        return True
 
     def await_snapshot(self, index: int) -> None:
         self._world.awaited_index = index
@@ -71,15 +64,11 @@ class Client:
     async def change(self, request, answered):
         world = self._world
         await asyncio.sleep(world.rng.random() * 0.02)
-        lost = world.rng.random() < world.loss
-        if lost and world.rng.random() < 0.5:
-            raise ControllerUnavailableError("the request was lost")
-        world.tell_time()
-        answer = world.controller.do(request)
-        if lost:
-            raise ControllerUnavailableError("the answer was lost")
-        assert isinstance(answer, answered)
-        return answer
+        if world.rng.random() < world.loss:
+            lost = ControllerUnavailableError("the request or its answer was lost")
+            faults = self.faults[type(request)]
+            world.rng.choice([faults.before, faults.after]).append(lost)
+        return await super().change(request, answered)
 
 
 class AuditedController(PureController):

@@ -1,7 +1,8 @@
 """What the stream engine's tests stand on: virtual time, a WAL, a control plane, a bucket.
 
 The fakes keep the promises of their ports, can be told to break the ones that real ones may break
-(lost replies, refusals, crashes), and write down what happened in which order.
+(lost replies, refusals, crashes), and write down what happened in which order. The control plane is none of them:
+see `tests.simulation.control_plane`.
 """
 
 import asyncio
@@ -11,35 +12,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headrace.config.node import StorageConfig
-from headrace.storage.engine import StorageEngine
-from headrace.storage.errors import (
-    CommitRefusedError,
-    FencedError,
-    ObjectNotFoundError,
-    ObjectNotPreparedError,
-    ObjectStoreError,
-    RetriableStorageError,
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.rpc.requests import (
+    CloseStreamBatch,
+    CommitStreamSetObject,
+    OpenStreamBatch,
 )
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError, RetriableStorageError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.objects.data_block import iterate_batches, verify_block
 from headrace.storage.objects.footer import FOOTER_BYTES, decode_footer
 from headrace.storage.objects.index_block import ObjectIndex
 from headrace.storage.objects.keys import object_key
-from headrace.storage.ports import (
-    NO_OBJECT_ID,
-    ObjectRange,
-    ObjectType,
-    StreamMetadata,
-    StreamObject,
-    StreamRange,
-    StreamSetCommit,
-)
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.stream import Stream
 from headrace.wal.errors import WalFailedError, WalOverCapacityError
 from headrace.wal.port import Appended, Buffer, RecoveredRecord
+from tests.simulation.control_plane import ControlPlane, raise_next
+from tests.unit.metadata.pure_controller import CLUSTER_ID
 
-CLUSTER_ID = "test-cluster"
 WAL_RECORD_HEADER_BYTES = 24
 PAGE_BYTES = 4096
 
@@ -235,161 +227,33 @@ class Crash(BaseException):
     """The process dies here."""
 
 
-@dataclass
-class FakeStream:
-    epoch: int = 0
-    start: int = 0
-    end: int = 0
-    is_open: bool = False
-
-
-class FakeControlPlane:
-    """StreamManager and ObjectManager, with the real one's rules about what may be committed."""
+class WatchedControlPlane(ControlPlane):
+    """Writes down what takes effect."""
 
     def __init__(self, journal: Journal | None = None) -> None:
+        super().__init__()
         self.journal = journal or Journal()
-        self.streams: dict[int, FakeStream] = {}
-        self.prepared: dict[int, float] = {}  # object id -> expires at (loop time)
-        self.committed: dict[int, StreamSetCommit] = {}
-        self.objects: list[tuple[int, ObjectType, int, StreamRange]] = []
-        self.next_object_id = 1
-        self.fenced = False
-        # Faults, one per call: raised instead of, or after, doing what was asked.
-        self.commit_faults: list[Exception | None] = []
-        self.commit_reply_faults: list[Exception | None] = []
-        self.prepare_faults: list[Exception | None] = []
-        self.close_faults: list[Exception | None] = []
-        self.trim_faults: list[Exception | None] = []
-        self.close_reply_gate: asyncio.Event | None = None
-        self.commit_gate: asyncio.Event | None = None
+        self.commits: list[CommitStreamSetObject] = []
+        self.client.observers.append(self._note)
 
-    def _check(self, stream_id: int, epoch: int) -> FakeStream:
-        stream = self.streams[stream_id]
-        if self.fenced or epoch < stream.epoch:
-            raise FencedError("fenced")
-        return stream
+    def _note(self, request: object, before: MetadataImage) -> None:
+        match request:
+            case OpenStreamBatch():
+                for it in request.streams:
+                    if self._has_changed(it.stream_id, before):
+                        self.journal.add("open", it.stream_id, it.stream_epoch)
+            case CloseStreamBatch():
+                for it in request.streams:
+                    if self._has_changed(it.stream_id, before):
+                        self.journal.add("close", it.stream_id, it.end_offset)
+            case CommitStreamSetObject():
+                self.commits.append(request)
+                ranges = [*request.ranges, *(it.range for it in request.stream_objects)]
+                offsets = [(it.stream_id, it.start_offset, it.end_offset) for it in ranges]
+                self.journal.add("commit", tuple(offsets))
 
-    async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
-        await asyncio.sleep(0)
-        stream = self.streams.setdefault(stream_id, FakeStream())
-        if self.fenced or epoch < stream.epoch:
-            raise FencedError("fenced")
-        stream.epoch = epoch
-        stream.is_open = True
-        self.journal.add("open", stream_id, epoch)
-        return StreamMetadata(stream_id, epoch, stream.start, stream.end)
-
-    async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None:
-        await asyncio.sleep(0)
-        _raise_next(self.close_faults)
-        stream = self._check(stream_id, epoch)
-        assert stream.end == end_offset, "closed before its end was committed"
-        stream.is_open = False
-        self.journal.add("close", stream_id, end_offset)
-        if self.close_reply_gate is not None:
-            await self.close_reply_gate.wait()
-
-    async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None:
-        await asyncio.sleep(0)
-        _raise_next(self.trim_faults)
-        stream = self._check(stream_id, epoch)
-        assert new_start_offset <= stream.end, "trimmed beyond what is committed"
-        stream.start = max(stream.start, new_start_offset)
-
-    async def get_opening_streams(self) -> Sequence[StreamMetadata]:
-        await asyncio.sleep(0)
-        return [
-            StreamMetadata(stream_id, stream.epoch, stream.start, stream.end)
-            for stream_id, stream in sorted(self.streams.items())
-            if stream.is_open
-        ]
-
-    async def prepare_objects(self, count: int, ttl_ms: int) -> int:
-        await asyncio.sleep(0)
-        _raise_next(self.prepare_faults)
-        first = self.next_object_id
-        self.next_object_id += count
-        expires = asyncio.get_running_loop().time() + ttl_ms / 1000
-        self.prepared.update(dict.fromkeys(range(first, first + count), expires))
-        return first
-
-    async def commit_stream_set_object(self, commit: StreamSetCommit) -> None:
-        await asyncio.sleep(0)
-        if self.commit_gate is not None:
-            await self.commit_gate.wait()
-        _raise_next(self.commit_faults)
-        if self.fenced:
-            raise FencedError("fenced")
-        ids = [each.object_id for each in commit.stream_objects]
-        if commit.object_id != NO_OBJECT_ID:
-            ids.append(commit.object_id)
-        if self.committed.get(ids[0]) != commit:
-            self._apply(commit, ids)
-        _raise_next(self.commit_reply_faults)
-
-    def _apply(self, commit: StreamSetCommit, ids: Sequence[int]) -> None:
-        now = asyncio.get_running_loop().time()
-        for object_id in ids:
-            if self.prepared.get(object_id, 0) <= now:
-                raise ObjectNotPreparedError(f"object {object_id}")
-        ranges = [*commit.ranges, *(each.range for each in commit.stream_objects)]
-        for each in ranges:
-            stream = self._check(each.stream_id, each.epoch)
-            if each.start_offset != stream.end:
-                raise CommitRefusedError(f"{each} does not start at {stream.end}")
-        for each in ranges:
-            self.streams[each.stream_id].end = each.end_offset
-        for object_id in ids:
-            del self.prepared[object_id]
-            self.committed[object_id] = commit
-        self.objects += [
-            (commit.object_id, ObjectType.STREAM_SET, commit.size_bytes, each)
-            for each in commit.ranges
-        ]
-        self.objects += [
-            (each.object_id, ObjectType.STREAM, each.size_bytes, each.range)
-            for each in commit.stream_objects
-        ]
-        self.journal.add(
-            "commit", tuple((each.stream_id, each.start_offset, each.end_offset) for each in ranges)
-        )
-
-    async def compact_stream_object(
-        self, stream_object: StreamObject, source_object_ids: Sequence[int]
-    ) -> None:
-        raise NotImplementedError
-
-    def get_objects(
-        self, stream_id: int, start_offset: int, end_offset: int, limit: int
-    ) -> Sequence[ObjectRange]:
-        found = [
-            ObjectRange(object_id, kind, size, covered.start_offset, covered.end_offset)
-            for object_id, kind, size, covered in self.objects
-            if covered.stream_id == stream_id
-            and covered.start_offset < end_offset
-            and covered.end_offset > start_offset
-        ]
-        return sorted(found, key=lambda each: each.start_offset)[:limit]
-
-    def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
-        return []
-
-    def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
-        return []
-
-    def is_committed(self, object_id: int) -> bool:
-        return any(found == object_id for found, *_ in self.objects)
-
-    async def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
-        return []
-
-    async def forget_objects(self, object_ids: Sequence[int]) -> None:
-        await asyncio.sleep(0)
-
-
-def _raise_next(faults: list[Exception | None]) -> None:
-    if faults and (fault := faults.pop(0)) is not None:
-        raise fault
+    def _has_changed(self, stream_id: int, before: MetadataImage) -> bool:
+        return self.image.streams.get(stream_id) is not before.streams.get(stream_id)
 
 
 class FakeStore(MemoryObjectStore):
@@ -428,10 +292,10 @@ class FakeStore(MemoryObjectStore):
                 await event.wait()
             if self.is_down:
                 raise ObjectStoreError("503")
-            _raise_next(self.put_faults)
+            raise_next(self.put_faults)
             await super().put(key, parts)
             self.journal.add("put", key)
-            _raise_next(self.put_reply_faults)
+            raise_next(self.put_reply_faults)
         finally:
             self.puts_inflight -= 1
 
@@ -451,7 +315,7 @@ def read_object(content: bytes) -> list[StreamRecordBatch]:
 class FakeBlocks:
     """Reads committed data by decoding whole objects."""
 
-    def __init__(self, store: FakeStore, control: FakeControlPlane) -> None:
+    def __init__(self, store: FakeStore, control: WatchedControlPlane) -> None:
         self._store = store
         self._control = control
         self.reads: list[tuple[int, int, int, int]] = []
@@ -465,7 +329,7 @@ class FakeBlocks:
         await asyncio.sleep(0)
         if self.before_read is not None:
             self.before_read()
-        _raise_next(self.faults)
+        raise_next(self.faults)
         found: list[StreamRecordBatch] = []
         size = 0
         for each in self._control.get_objects(stream_id, start, end, 1000):
@@ -530,7 +394,7 @@ class Node:
         auto_confirm: bool = True,
         wal_capacity_bytes: int = 1 << 30,
         surviving: Sequence[RecoveredRecord] = (),
-        control: FakeControlPlane | None = None,
+        control: WatchedControlPlane | None = None,
         store: FakeStore | None = None,
         shutdown_timeout_ms: int = 30_000,
         seed: int = 1,
@@ -538,7 +402,7 @@ class Node:
     ) -> None:
         self.journal = control.journal if control else Journal()
         self.config = replace(config, **changes)
-        self.control = control or FakeControlPlane(self.journal)
+        self.control = control or WatchedControlPlane(self.journal)
         self.store = store or FakeStore(self.journal)
         self.lease = FakeLease()
         self.blocks = FakeBlocks(self.store, self.control)
@@ -598,7 +462,8 @@ class Node:
     def objects_of(self, stream_id: int) -> list[StreamRecordBatch]:
         """What is committed of a stream, in offset order, read back from the bucket."""
         found: list[StreamRecordBatch] = []
-        for each in self.control.get_objects(stream_id, 0, 2**62, 10_000):
+        start = self.control.image.streams[stream_id].start_offset
+        for each in self.control.get_objects(stream_id, start, 2**62, 10_000):
             content = self.store.objects[object_key(CLUSTER_ID, each.object_id)]
             found += [batch for batch in read_object(content) if batch.stream_id == stream_id]
         return found

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from headrace.metadata.rpc.requests import CommitStreamSetObject
 from headrace.storage.errors import EngineFailedError, FencedError
 from tests.simulation.virtual_time import run
 from tests.unit.storage.fakes import SMALL, Node, PassingError, require_dense, settle
@@ -263,7 +264,7 @@ class TestShutdown:
         async def scenario():
             node = await Node(shutdown_timeout_ms=100).start()
             stream = await node.open(1)
-            node.control.commit_faults = [PassingError()] * 1000
+            node.control.faults[CommitStreamSetObject].before = [PassingError()] * 1000
             await node.append_all(stream, [100])
             await node.engine.shutdown()
             assert asyncio.all_tasks() == {asyncio.current_task()}

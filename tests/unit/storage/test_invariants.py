@@ -13,6 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from headrace.config.node import StorageConfig
+from headrace.metadata.rpc.requests import CommitStreamSetObject
 from headrace.storage.append_path import AppendPath, _Acknowledgement
 from headrace.storage.cache.log_cache import LogCache
 from headrace.storage.engine import StorageEngine
@@ -48,8 +49,7 @@ class Auditor:
         self.wal_offsets: dict[tuple[int, int], int] = {}
         self._trim = node.wal.trim
         node.wal.trim = self.on_trim
-        self._commit = node.control._apply
-        node.control._apply = self.on_commit
+        node.control.client.observers.append(self.on_change)
 
     def append(self, stream: Stream, size: int) -> None:
         base = stream.next_offset
@@ -73,11 +73,13 @@ class Auditor:
         for record in self.node.wal.records:
             if record.offset <= offset:
                 batch, _ = decode_batch(record.body, 0)
-                committed = self.node.control.streams[batch.stream_id].end
+                committed = self.node.control.end(batch.stream_id)
                 assert batch.end_offset <= committed, "trimmed what is in no object"
         self._trim(offset)
 
-    def on_commit(self, commit, ids) -> None:
+    def on_change(self, commit, before) -> None:
+        if not isinstance(commit, CommitStreamSetObject):
+            return
         ranges = [*commit.ranges, *(each.range for each in commit.stream_objects)]
         offsets = [
             self.wal_offsets[each.stream_id, offset]
@@ -87,7 +89,6 @@ class Auditor:
         ]
         if offsets:
             assert min(offsets) > self.last_committed_wal_offset, "commits out of order"
-        self._commit(commit, ids)
         if offsets:
             self.last_committed_wal_offset = max(offsets)
 
@@ -107,10 +108,10 @@ class Auditor:
 
     def check_bucket(self, node: Node) -> None:
         for stream_id in STREAMS:
-            stream = node.control.streams[stream_id]
+            end = node.control.end(stream_id)
             # Exactly the committed range, once, byte for byte.
-            require_dense(node.objects_of(stream_id), 0, stream.end)
-            assert stream.end >= self.acked[stream_id], "lost what was acknowledged"
+            require_dense(node.objects_of(stream_id), 0, end)
+            assert end >= self.acked[stream_id], "lost what was acknowledged"
 
 
 class Explorer:
@@ -162,8 +163,8 @@ class Explorer:
         self.rng.choice(faults).append(ObjectStoreError("503"))
 
     async def lose_reply(self) -> None:
-        control = self.node.control
-        self.rng.choice([control.commit_reply_faults, control.commit_faults]).append(PassingError())
+        faults = self.node.control.faults[CommitStreamSetObject]
+        self.rng.choice([faults.after, faults.before]).append(PassingError())
 
     async def archive(self) -> None:
         self.node.engine._pipeline.archive_aged()
@@ -237,7 +238,7 @@ def test_s3_no_trim_before_the_commit_is_known():
     async def scenario():
         node = await Node().start()
         stream = await node.open(1)
-        node.control.commit_reply_faults = [PassingError()] * 5
+        node.control.faults[CommitStreamSetObject].after = [PassingError()] * 5
         await node.append_all(stream, [100])
         upload = asyncio.create_task(node.engine.force_upload())
         await settle()
@@ -274,11 +275,15 @@ def test_s5_a_commit_whose_reply_is_lost_takes_effect_once():
     async def scenario():
         node = await Node().start()
         stream = await node.open(1)
-        node.control.commit_reply_faults = [PassingError(), TimeoutError(), ConnectionResetError()]
+        node.control.faults[CommitStreamSetObject].after = [
+            PassingError(),
+            TimeoutError(),
+            ConnectionResetError(),
+        ]
         await node.append_all(stream, [100] * 3)
         await node.engine.force_upload()
         assert len(node.journal.of("commit")) == 1
-        assert len(node.control.objects) == 1
+        assert len(node.control.committed) == 1
 
     run(scenario())
 

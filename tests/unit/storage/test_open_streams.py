@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from headrace.metadata.rpc.requests import CloseStreamBatch
 from headrace.storage.errors import EngineFailedError, FencedError, StreamClosedError
 from tests.simulation.virtual_time import run
 from tests.unit.storage.fakes import Node, require_dense, settle
@@ -78,12 +79,12 @@ def test_a_close_that_is_answered_late_leaves_the_newer_handle_alone():
         node = await Node().start()
         old = await node.open(1)
         await node.append_all(old, [10])
-        node.control.close_reply_gate = asyncio.Event()
+        gate = node.control.faults[CloseStreamBatch].answer_gate = asyncio.Event()
         closing = asyncio.create_task(old.close())
         await settle()
         assert node.journal.of("close")
         new = await node.open(1, epoch=2)
-        node.control.close_reply_gate.set()
+        gate.set()
         await closing
         assert node.engine.open_streams() == [(1, 2)]
         assert not new.is_closed

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from headrace.metadata.rpc.requests import CommitStreamSetObject, PrepareObjects
 from headrace.storage.errors import CorruptObjectError, FencedError, RecoveryError
-from headrace.storage.ports import NO_WAL_OFFSET
 from headrace.storage.record_batch import decode_batch
 from headrace.wal.port import RecoveredRecord
 from tests.simulation.virtual_time import run
@@ -68,10 +68,10 @@ def test_the_commits_of_a_recovery_tell_no_wal_offset():
 
     async def scenario():
         old = await crashed()
-        before = set(old.control.committed)
+        before = len(old.control.commits)
         node = await old.next_life().start()
-        added = [node.control.committed[it] for it in node.control.committed.keys() - before]
-        assert {commit.wal_end_offset for commit in added} == {NO_WAL_OFFSET}
+        added = node.control.commits[before:]
+        assert {commit.key_values for commit in added} == {()}
 
     run(scenario())
 
@@ -93,7 +93,7 @@ def test_records_that_are_committed_already_are_dropped():
 def test_streams_that_are_not_open_here_are_left_alone():
     async def scenario():
         old = await crashed()
-        old.control.streams[2].is_open = False
+        await old.control.close_stream(2, 1, 4)
         node = await old.next_life().start()
         require_dense(node.objects_of(1), 0, 12)
         require_dense(node.objects_of(2), 0, 4)
@@ -181,8 +181,8 @@ def test_waits_for_bucket_and_control_plane():
     async def scenario():
         old = await crashed()
         old.store.is_down = True
-        old.control.prepare_faults = [PassingError()] * 3
-        old.control.commit_reply_faults = [PassingError()] * 3
+        old.control.faults[PrepareObjects].before = [PassingError()] * 3
+        old.control.faults[CommitStreamSetObject].after = [PassingError()] * 3
         node = old.next_life()
         starting = asyncio.create_task(node.start())
         await asyncio.sleep(300)
@@ -201,7 +201,7 @@ def test_ranges_are_committed_under_the_epoch_of_the_opening():
 
     async def scenario():
         old = await crashed()
-        old.control.streams[1].epoch = 3
+        await old.control.open_stream(1, 3)
         node = await old.next_life().start()
         require_everything(node)
 
@@ -212,16 +212,16 @@ def test_ranges_are_committed_under_the_epoch_of_the_opening():
 def test_refuses_to_lose_what_the_control_plane_does_not_know(change):
     async def scenario():
         old = await crashed()
+        number = -1 if change == "epoch" else 0
+        record = old.wal.records[number]
+        body = bytearray(record.body)
         if change == "epoch":
-            old.control.streams[1].epoch = 0
+            body[9:17] = (2).to_bytes(8, "big")  # newer than the stream's
         else:
-            record = old.wal.records[0]
-            body = bytearray(record.body)
-            body[25:29] = (5).to_bytes(
-                4, "big"
-            )  # a batch of five offsets, of which four are committed
-            old.wal.records[0] = record._replace(body=memoryview(body))
+            # A batch of five offsets, of which four are committed.
+            body[25:29] = (5).to_bytes(4, "big")
             old.wal.trim_offset = -1
+        old.wal.records[number] = record._replace(body=memoryview(body))
         node = old.next_life()
         with pytest.raises(RecoveryError):
             await node.start()
@@ -256,7 +256,7 @@ def test_refuses_bytes_behind_the_batch():
 def test_a_fenced_node_does_not_start():
     async def scenario():
         old = await crashed()
-        old.control.fenced = True
+        old.control.fence()
         node = old.next_life()
         with pytest.raises(FencedError):
             await node.start()
@@ -268,19 +268,22 @@ def test_a_fenced_node_does_not_start():
 class Killer:
     """Kills the process at the n-th call of anything outside of it, before or after its effect."""
 
+    CALLS = (
+        "start",
+        "reset",
+        "put",
+        "get_opening_streams",
+        "prepare_objects",
+        "commit_stream_set_object",
+    )
+
     def __init__(self, node: Node, at: int, *, after_effect: bool) -> None:
         self.left = at
         self._after_effect = after_effect
-        for target, names in (
-            (node.wal, ["start", "reset"]),
-            (node.store, ["put"]),
-            (
-                node.control,
-                ["get_opening_streams", "prepare_objects", "commit_stream_set_object"],
-            ),
-        ):
-            for name in names:
-                setattr(target, name, self._lethal(getattr(target, name)))
+        for target in (node.wal, node.store, node.control):
+            for name in Killer.CALLS:
+                if hasattr(target, name):
+                    setattr(target, name, self._lethal(getattr(target, name)))
 
     def _lethal(self, call: Callable) -> Callable:
         async def wrapped(*args):
@@ -297,9 +300,8 @@ class Killer:
     @staticmethod
     def disarm(node: Node) -> None:
         for target in (node.wal, node.store, node.control):
-            for name in list(vars(target)):
-                if callable(vars(target)[name]) and name not in ("on_confirmed", "on_failed"):
-                    delattr(target, name)
+            for name in vars(target).keys() & set(Killer.CALLS):
+                delattr(target, name)
 
 
 @pytest.mark.parametrize("after_effect", [False, True])

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from headrace.metadata.rpc.requests import CloseStreamBatch, TrimStream
 from headrace.storage.errors import (
     CorruptObjectError,
     EngineFailedError,
@@ -184,7 +185,9 @@ class TestFetch:
         async def scenario():
             node, stream, _ = await with_cold_past()
             node.blocks.faults = [ObjectNotFoundError("no object holds offset 4")] * 3
-            node.control.trim_faults = [PassingError()]  # the answer is lost, or the request
+            node.control.faults[TrimStream].before = [
+                PassingError()
+            ]  # the answer is lost, or the request
             with pytest.raises(PassingError):
                 await stream.trim(5)
             with pytest.raises(OffsetOutOfRangeError):
@@ -242,7 +245,7 @@ class TestTrim:
             stream = await node.open(1)
             await node.append_all(stream, [10] * 5)
             await stream.trim(3)
-            assert stream.start_offset == node.control.streams[1].start == 3
+            assert stream.start_offset == node.control.image.streams[1].start_offset == 3
             await stream.trim(2)
             assert stream.start_offset == 3
 
@@ -290,7 +293,7 @@ class TestTrim:
             node = await Node().start()
             stream = await node.open(1)
             await node.append_all(stream, [10] * 5)
-            node.control.trim_faults = [PassingError()]
+            node.control.faults[TrimStream].before = [PassingError()]
             with pytest.raises(PassingError):
                 await stream.trim(3)
             assert stream.start_offset == 0
@@ -363,7 +366,7 @@ class TestClose:
             node = await Node().start()
             stream = await node.open(1)
             await node.append_all(stream, [10])
-            node.control.close_faults = [PassingError()]
+            node.control.faults[CloseStreamBatch].before = [PassingError()]
             with pytest.raises(PassingError):
                 await stream.close()
             with pytest.raises(StreamClosedError):

@@ -4,27 +4,29 @@ import asyncio
 
 import pytest
 
+from headrace.metadata.rpc.requests import CommitStreamSetObject
 from headrace.storage.errors import CommitRefusedError, FencedError, ObjectNotPreparedError
 from headrace.storage.upload.commit import UploadCommitter
 from tests.simulation.virtual_time import run
-from tests.unit.storage.fakes import SMALL, FakeStream, PassingError
+from tests.unit.storage.fakes import SMALL, PassingError
 from tests.unit.storage.upload.test_object_upload import Rig, plan_of
 
 
-def committer_of(rig: Rig) -> UploadCommitter:
-    rig.control.streams = {1: FakeStream(1, is_open=True), 2: FakeStream(1, is_open=True)}
+async def committer_of(rig: Rig) -> UploadCommitter:
+    for stream_id in (1, 2):
+        await rig.control.open_stream(stream_id, 1)
     return UploadCommitter(rig.uploads, rig.control, rig.counters)
 
 
 def test_a_lost_reply_is_asked_for_again_and_commits_once():
     async def scenario():
         rig = Rig()
-        committer = committer_of(rig)
-        rig.control.commit_reply_faults = [PassingError(), TimeoutError()]
+        committer = await committer_of(rig)
+        rig.control.faults[CommitStreamSetObject].after = [PassingError(), TimeoutError()]
         plan = plan_of((1, 3, 10), (2, 3, 10))
         commit = await committer.commit(plan, await committer.upload(plan))
         assert len(rig.control.journal.of("commit")) == 1
-        assert rig.control.committed[commit.object_id] == commit
+        assert rig.control.is_committed(commit.object_id)
         assert rig.counters.retries_total == 2
 
     run(scenario())
@@ -35,7 +37,7 @@ def test_old_objects_are_uploaded_again_before_they_are_committed():
 
     async def scenario():
         rig = Rig()
-        committer = committer_of(rig)
+        committer = await committer_of(rig)
         plan = plan_of((1, 3, 10), (2, 3, 10))
         uploaded = await committer.upload(plan)
         await asyncio.sleep(SMALL.object_prepare_ttl_ms / 1000)
@@ -53,7 +55,7 @@ def test_objects_are_not_relied_on_for_their_whole_time_to_live():
 
     async def scenario():
         rig = Rig()
-        committer = committer_of(rig)
+        committer = await committer_of(rig)
         plan = plan_of((1, 3, 10), (2, 3, 10))
         uploaded = await committer.upload(plan)
         await asyncio.sleep(0.6 * SMALL.object_prepare_ttl_ms / 1000)
@@ -68,10 +70,11 @@ def test_refused_as_not_prepared_is_uploaded_again():
 
     async def scenario():
         rig = Rig()
-        committer = committer_of(rig)
+        committer = await committer_of(rig)
         plan = plan_of((1, 3, 10), (2, 3, 10))
         uploaded = await committer.upload(plan)
-        rig.control.prepared.clear()
+        rig.control.controller.now_ms = 1 << 60
+        rig.control.controller.expire()
         commit = await committer.commit(plan, uploaded)
         assert commit.object_id != uploaded.commit.object_id
         assert len(rig.control.journal.of("commit")) == 1
@@ -84,12 +87,12 @@ def test_an_attempt_that_may_have_taken_effect_is_repeated_as_it_was_however_lat
 
     async def scenario():
         rig = Rig()
-        committer = committer_of(rig)
+        committer = await committer_of(rig)
         plan = plan_of((1, 3, 10), (2, 3, 10))
         uploaded = await committer.upload(plan)
-        rig.control.commit_reply_faults = [PassingError()]
+        rig.control.faults[CommitStreamSetObject].after = [PassingError()]
         down = [PassingError() for _ in range(400)]
-        rig.control.commit_faults = [None, *down]
+        rig.control.faults[CommitStreamSetObject].before = [None, *down]
         commit = await committer.commit(plan, uploaded)
         assert asyncio.get_running_loop().time() > 1_000 + SMALL.object_prepare_ttl_ms / 2000
         assert commit == uploaded.commit
@@ -103,8 +106,8 @@ def test_an_attempt_that_may_have_taken_effect_is_repeated_as_it_was_however_lat
 def test_refusals_are_final(error):
     async def scenario():
         rig = Rig()
-        committer = committer_of(rig)
-        rig.control.commit_faults = [error]
+        committer = await committer_of(rig)
+        rig.control.faults[CommitStreamSetObject].before = [error]
         plan = plan_of((1, 3, 10), (2, 3, 10))
         with pytest.raises(type(error)):
             await committer.commit(plan, await committer.upload(plan))

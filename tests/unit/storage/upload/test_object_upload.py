@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from headrace.metadata.rpc.requests import PrepareObjects
 from headrace.storage.errors import FencedError, ObjectStoreError
 from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import NO_OBJECT_ID, StreamRange
@@ -15,13 +16,14 @@ from headrace.storage.upload import object_upload
 from headrace.storage.upload.object_upload import ObjectUpload
 from headrace.storage.upload.plan import UploadPlan, plan_upload
 from headrace.storage.upload.retry import Retrying
+from tests.simulation.control_plane import loop_ms
 from tests.simulation.virtual_time import run
 from tests.unit.storage.fakes import (
     CLUSTER_ID,
     SMALL,
-    FakeControlPlane,
     FakeStore,
     PassingError,
+    WatchedControlPlane,
     batch_of,
     read_object,
     require_dense,
@@ -31,7 +33,7 @@ from tests.unit.storage.fakes import (
 
 class Rig:
     def __init__(self, config=SMALL) -> None:
-        self.control = FakeControlPlane()
+        self.control = WatchedControlPlane()
         self.store = FakeStore()
         self.counters = UploadCounters()
         self.uploads = ObjectUpload(
@@ -134,9 +136,9 @@ def test_a_failed_put_is_repeated_under_the_same_id_and_with_the_same_bytes():
         rig.store.put_reply_faults = [ObjectStoreError("timeout"), ObjectStoreError("timeout")]
         commit = (await rig.uploads.upload(plan_of((5, 3, 100)))).commit
         ((key, content),) = rig.store.objects.items()
-        assert key == object_key(CLUSTER_ID, 1)
+        assert key == object_key(CLUSTER_ID, 0)
         require_dense(read_object(content), 0, 3)
-        assert commit.stream_objects[0].object_id == 1
+        assert commit.stream_objects[0].object_id == 0
         assert rig.counters.retries_total == 2
         assert rig.counters.expired_total == 0
 
@@ -183,9 +185,8 @@ def test_a_put_after_a_long_outage_uses_a_fresh_id():
         rig.store.is_down = False
         uploaded = await task
         ids = {uploaded.commit.object_id, uploaded.commit.stream_objects[0].object_id}
-        assert ids.isdisjoint({1, 2})
-        now = asyncio.get_running_loop().time()
-        assert all(rig.control.prepared[object_id] > now for object_id in ids)
+        assert ids.isdisjoint({0, 1})
+        assert all(rig.control.image.objects.prepared[it] > loop_ms() for it in ids)
         assert not rig.uploads.may_have_expired(uploaded.prepared_ms)
         assert rig.counters.expired_total >= 2
 
@@ -199,12 +200,12 @@ def test_age_of_an_upload_is_that_of_its_oldest_id():
         before_ms = int(asyncio.get_running_loop().time() * 1000)
         task = asyncio.create_task(rig.uploads.upload(plan_of((1, 40, 100), (2, 40, 100))))
         await settle()
-        rig.store.release(object_key(CLUSTER_ID, 1))
+        rig.store.release(object_key(CLUSTER_ID, 0))
         await asyncio.sleep(0.6 * SMALL.object_prepare_ttl_ms / 1000)
         rig.store.put_faults = [ObjectStoreError("503")]
         rig.store.release_all()
         uploaded = await task
-        assert [each.object_id for each in uploaded.commit.stream_objects] == [1, 3]
+        assert [each.object_id for each in uploaded.commit.stream_objects] == [0, 2]
         assert uploaded.prepared_ms == before_ms
 
     run(scenario())
@@ -223,7 +224,7 @@ def test_half_of_the_time_to_live_is_kept_in_hand():
 def test_preparing_is_repeated_too():
     async def scenario():
         rig = Rig()
-        rig.control.prepare_faults = [PassingError(), TimeoutError()]
+        rig.control.faults[PrepareObjects].before = [PassingError(), TimeoutError()]
         await rig.uploads.upload(plan_of((1, 1, 10)))
         assert rig.counters.retries_total == 2
 
@@ -233,7 +234,7 @@ def test_preparing_is_repeated_too():
 def test_what_does_not_pass_is_raised_as_itself():
     async def scenario():
         rig = Rig()
-        rig.control.prepare_faults = [FencedError("replaced")]
+        rig.control.faults[PrepareObjects].before = [FencedError("replaced")]
         with pytest.raises(FencedError):
             await rig.uploads.upload(plan_of((1, 1, 10)))
         rig.store.put_faults = [KeyError("a bug")]

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from headrace.metadata.rpc.requests import CommitStreamSetObject
 from headrace.storage.errors import CommitRefusedError, EngineFailedError, FencedError
 from headrace.storage.objects.keys import object_key
 from tests.simulation.virtual_time import run
@@ -52,10 +53,10 @@ def test_blocks_are_uploaded_side_by_side_but_committed_in_order():
             await fill_block(node, stream)
             ends.append(stream.confirm_offset)
         assert node.store.puts_inflight == 4
-        node.store.release(key(4))
         node.store.release(key(3))
+        node.store.release(key(2))
         await settle()
-        assert node.journal.of("put") == [("put", key(4)), ("put", key(3))]
+        assert node.journal.of("put") == [("put", key(3)), ("put", key(2))]
         assert node.journal.of("commit", "trim") == []
         node.store.release_all()
         await settle()
@@ -77,13 +78,13 @@ def test_nothing_is_trimmed_before_the_commit_is_answered():
     async def scenario():
         node = await Node().start()
         stream = await node.open(1)
-        node.control.commit_gate = asyncio.Event()
+        gate = node.control.faults[CommitStreamSetObject].gate = asyncio.Event()
         await fill_block(node, stream)
         await asyncio.sleep(100)
         assert len(node.journal.of("put")) == 1
         assert node.journal.of("trim") == []
         assert node.engine.stats().unuploaded_bytes > BLOCK_BYTES // 2
-        node.control.commit_gate.set()
+        gate.set()
         await settle()
         assert len(node.journal.of("trim")) == 1
 
@@ -121,8 +122,8 @@ def test_each_commit_tells_the_wal_offset_below_which_everything_is_uploaded():
             ends.append(node.wal.records[-1].end_offset)
         node.store.release_all()
         await settle()
-        told = {commit.wal_end_offset for commit in node.control.committed.values()}
-        assert sorted(told) == ends
+        told = [int(it.key_values[0][1].split()[1]) for it in node.control.commits]
+        assert told == ends
         assert [offset for _, offset in node.journal.of("trim")] == [end - 1 for end in ends]
 
     run(scenario())
@@ -257,7 +258,7 @@ def test_a_refused_commit_fails_the_engine_loudly(error):
         await node.append_all(stream, [100])
         node.wal.auto_confirm = False
         node.append(stream, 100)
-        node.control.commit_faults = [error]
+        node.control.faults[CommitStreamSetObject].before = [error]
         with pytest.raises(type(error)):
             await node.engine.force_upload()
         with pytest.raises(ExceptionGroup) as failed:
@@ -299,8 +300,8 @@ def test_a_failed_upload_stops_the_others_and_everybody_who_waits():
         await fill_block(node, stream)
         waiting = [asyncio.create_task(node.engine.force_upload()) for _ in range(3)]
         await settle()
-        node.control.fenced = True
-        node.store.release(key(1))
+        node.control.fence()
+        node.store.release(key(0))
         results = await asyncio.gather(*waiting, return_exceptions=True)
         assert {type(result) for result in results} == {FencedError}
         await settle()
