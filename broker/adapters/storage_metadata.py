@@ -13,7 +13,7 @@ types, and maps errors to what the engine should do about them.
 | any other refusal                               | CommitRefusedError     | a retry cannot succeed   |
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from headrace.broker.adapters.deletable_objects import DeletableObjects, NewestSnapshot
@@ -254,12 +254,9 @@ class StorageMetadata:
         found = []
         for _, object_id in sorted(ordered):
             stream_set = image.objects.by_id[object_id]
-            ranges = [
-                StreamRange(it.stream_id, it.epoch, it.start_offset, it.end_offset)
-                for it in stream_set.ranges
-                if _is_live(image.streams.get(it.stream_id), object_id, it)
-            ]
-            found.append((object_id, stream_set.size_bytes, ranges))
+            ranges = [_live_range(image.streams, object_id, it) for it in stream_set.ranges]
+            live = [it for it in ranges if it is not None]
+            found.append((object_id, stream_set.size_bytes, live))
         return found
 
     def is_committed(self, object_id: int) -> bool:
@@ -268,14 +265,17 @@ class StorageMetadata:
         return found is not None and found.state == ObjectState.COMMITTED
 
     def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
-        """The Stream Objects of a stream, in offset order."""
+        """The Stream Objects of a stream, in offset order, from the start of the stream on."""
         image = self._client.image
         stream = image.streams.get(stream_id)
         if stream is None:
             return []
         by_id = image.objects.by_id
+        start_offset = stream.start_offset
         return [
-            _object_range(by_id[piece.object_id], piece.start_offset, piece.end_offset)
+            _object_range(
+                by_id[piece.object_id], max(piece.start_offset, start_offset), piece.end_offset
+            )
             for piece in stream.objects
             if by_id[piece.object_id].kind == MetadataObjectType.STREAM
         ]
@@ -364,10 +364,15 @@ def _storage_error(code: ErrorCode, message: str, *, is_of_stream: bool) -> Stor
     return CommitRefusedError(message)
 
 
-def _is_live(stream: StreamImage | None, object_id: int, piece: records.RecordedRange) -> bool:
-    return stream is not None and holds_object(
-        stream, object_id, piece.start_offset, piece.end_offset
-    )
+def _live_range(
+    streams: Mapping[int, StreamImage], object_id: int, piece: records.RecordedRange
+) -> StreamRange | None:
+    """What is not trimmed of a range; None when nothing is left."""
+    stream = streams.get(piece.stream_id)
+    if stream is None or not holds_object(stream, object_id, piece.start_offset, piece.end_offset):
+        return None
+    start_offset = max(piece.start_offset, stream.start_offset)
+    return StreamRange(piece.stream_id, piece.epoch, start_offset, piece.end_offset)
 
 
 def _object_range(found: ObjectImage, start_offset: int, end_offset: int) -> ObjectRange:

@@ -179,6 +179,26 @@ async def test_compaction_sees_what_is_live_and_swaps_it(place):
 
 
 @scenario
+async def test_compaction_sees_no_offsets_below_the_start_of_a_stream(place):
+    async with place.controller(), place.client() as client:
+        adapter, data, meta = await open_topic(client)
+        shared = await upload(adapter, piece(data, 0, 10), piece(meta, 0, 4))
+        alone = await upload(adapter, stream_objects=[piece(data, 10, 30)])
+        await adapter.trim_stream(data, 0, 7)
+        ranges = [piece(data, 7, 10), piece(meta, 0, 4)]
+        assert adapter.get_stream_set_objects() == [(shared.object_id, 100, ranges)]
+        rewritten = await upload(adapter, *ranges, compacted=[shared.object_id])
+        assert adapter.get_stream_set_objects() == [(rewritten.object_id, 100, ranges)]
+
+        await adapter.trim_stream(data, 0, 15)
+        (source,) = adapter.get_stream_objects(data)
+        assert (source.start_offset, source.end_offset) == (15, 30)
+        merged = StreamObject(await adapter.prepare_objects(1, 60_000), 90, piece(data, 15, 30))
+        await adapter.compact_stream_object(merged, [alone.stream_objects[0].object_id])
+        assert [it.object_id for it in adapter.get_stream_objects(data)] == [merged.object_id]
+
+
+@scenario
 async def test_merging_stream_objects(place):
     async with place.controller(), place.client() as client:
         adapter, data, _ = await open_topic(client)

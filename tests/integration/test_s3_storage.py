@@ -12,7 +12,7 @@ from headrace.storage.deletion import ObjectDeleter
 from headrace.storage.object_store.factory import ensure_bucket
 from headrace.storage.objects.keys import object_key, parse_object_key
 from tests.contracts.object_stores import file_store, moto_endpoint, opener, s3_uri
-from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane, loop_ms
 from tests.unit.storage.samples import batches, write
 
 MIB = 1024 * 1024
@@ -54,7 +54,7 @@ def test_the_life_of_objects(open_store):
 
     async def main():
         store = open_store()
-        objects = FakeObjectManager()
+        objects = ControlPlane()
         for n in range(6):
             streams = [
                 large[n * 30 : n * 30 + 30],
@@ -63,28 +63,28 @@ def test_the_life_of_objects(open_store):
             await objects.upload(store, write(streams))
 
         async def check():
-            cache = BlockCache(config, store, objects, CLUSTER)
+            cache = BlockCache(config, store, objects, CLUSTER_ID)
             assert await read(cache, 1, 180) == large
             for stream_id, expected in small.items():
                 assert await read(cache, stream_id, 60) == expected
             await cache.shutdown()
 
         await check()
-        compactor = Compactor(config, store, objects, CLUSTER, rng=random.Random(0))
+        compactor = Compactor(config, store, objects, CLUSTER_ID, rng=random.Random(0))
         await compactor.compact()
         assert compactor.statistics.failures == 0
         assert sorted(it.kind.name for it in objects.committed.values()) == ["STREAM", "STREAM_SET"]
         await check()
         deleter = ObjectDeleter(
-            config, store, objects, CLUSTER, rng=random.Random(0), wall_clock_ms=lambda: 0
+            config, store, objects, CLUSTER_ID, rng=random.Random(0), wall_clock_ms=loop_ms
         )
         await deleter.delete()
         assert objects.forgotten == list(range(6))
         await check()
         keys = [key for key, _ in await store.list("")]
-        assert sorted(keys) == sorted(object_key(CLUSTER, it) for it in objects.committed)
+        assert sorted(keys) == sorted(object_key(CLUSTER_ID, it) for it in objects.committed)
         assert {parse_object_key(key) for key in keys} == {
-            (CLUSTER, it) for it in objects.committed
+            (CLUSTER_ID, it) for it in objects.committed
         }
         await store.close()
 

@@ -1,4 +1,4 @@
-"""Mistakes in opening and closing the streams of many partitions."""
+"""Mistakes in opening, closing and naming the streams of many partitions."""
 
 from tests.seeded.bug import SeededBug
 
@@ -96,5 +96,14 @@ BUGS = (
         "StreamsClosed(outcomes)",
         "StreamsClosed(outcomes[::-1])",
         f"{_CONTRACT}::test_each_stream_that_is_closed_has_an_outcome_of_its_own_and_all_go_with_one_entry",
+    ),
+    SeededBug(
+        "streams-08",
+        "compaction takes what was trimmed of a range for live, and gives its bytes back never",
+        "broker/adapters/storage_metadata.py",
+        "_live_range",
+        "max(piece.start_offset, stream.start_offset)",
+        "piece.start_offset",
+        f"{_CONTRACT}::test_compaction_sees_no_offsets_below_the_start_of_a_stream",
     ),
 )

@@ -17,12 +17,28 @@ from headrace.metadata.image import MetadataImage, ObjectImage
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.published import NO_SNAPSHOT
 from headrace.metadata.records.topics import PartitionChangeRecord
-from headrace.metadata.rpc.requests import NodeMutation
+from headrace.metadata.rpc.requests import (
+    CommitStreamSetObject,
+    CompactStreamObject,
+    ForgetObjects,
+    NodeMutation,
+)
 from headrace.metadata.session import FENCED
-from tests.unit.metadata.pure_controller import PureController
+from headrace.storage.objects.keys import object_key
+from headrace.storage.objects.writer import WrittenObject
+from headrace.storage.ports import (
+    NO_OBJECT_ID,
+    ObjectStore,
+    ObjectType,
+    StreamObject,
+    StreamRange,
+    StreamSetCommit,
+)
+from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController
 
 FIRST_MS = 1_000_000
 PARTITIONS_AT_ONCE = 16
+PREPARE_TTL_MS = 3_600_000
 
 
 def loop_ms() -> int:
@@ -132,6 +148,9 @@ class ControlPlane(StorageMetadata):
         self.controller = controller
         self.client = MemoryClient(controller, clock_ms=clock_ms)
         self.faults = self.client.faults
+        self.forgotten: list[int] = []
+        self.compactions = 0
+        self.client.observers.append(self._note)
         super().__init__(
             self.client,
             object_delete_retention_ms=retention_ms,
@@ -158,6 +177,63 @@ class ControlPlane(StorageMetadata):
         self.lead(stream_id, epoch)
         return await super().open_stream(stream_id, epoch)
 
+    async def upload(
+        self,
+        store: ObjectStore,
+        written: WrittenObject,
+        kind: ObjectType = ObjectType.STREAM_SET,
+        *,
+        ranges: Sequence[StreamRange] | None = None,
+    ) -> int:
+        """Put an object and commit it, with other `ranges` than it has if they are given.
+
+        Its streams are opened. Where one begins behind the end of its stream, everything before is trimmed.
+        """
+        ranges = written.ranges if ranges is None else ranges
+        for covered in ranges:
+            await self._begin_at(covered)
+        object_id = await self.prepare_objects(1, PREPARE_TTL_MS)
+        await store.put(object_key(CLUSTER_ID, object_id), written.parts)
+        if kind is ObjectType.STREAM_SET:
+            commit = StreamSetCommit(object_id, written.size_bytes, ranges, ())
+        else:
+            (covered,) = ranges
+            alone = StreamObject(object_id, written.size_bytes, covered)
+            commit = StreamSetCommit(NO_OBJECT_ID, 0, (), (alone,))
+        await self.commit_stream_set_object(commit)
+        return object_id
+
+    async def _begin_at(self, covered: StreamRange) -> None:
+        stream_id, epoch, start_offset, _ = covered
+        stream = self.image.streams.get(stream_id)
+        if stream is None or stream.epoch < epoch:
+            await self.open_stream(stream_id, epoch)
+        end_offset = self.end(stream_id)
+        if start_offset > end_offset:
+            object_id = await self.prepare_objects(1, PREPARE_TTL_MS)
+            before = StreamObject(
+                object_id, 1, StreamRange(stream_id, epoch, end_offset, start_offset)
+            )
+            await self.commit_stream_set_object(StreamSetCommit(NO_OBJECT_ID, 0, (), (before,)))
+            await self.trim_stream(stream_id, epoch, start_offset)
+
+    async def trim_all(self, *stream_ids: int) -> None:
+        """Trim all that is committed of streams."""
+        for stream_id in stream_ids:
+            await self.trim_stream(
+                stream_id, self.image.streams[stream_id].epoch, self.end(stream_id)
+            )
+
+    def _note(self, request: NodeMutation, before: MetadataImage) -> None:
+        del before
+        match request:
+            case ForgetObjects():
+                self.forgotten += request.object_ids
+            case CompactStreamObject():
+                self.compactions += 1
+            case CommitStreamSetObject() if request.compacted_object_ids:
+                self.compactions += 1
+
     def fence(self) -> None:
         """Register another process of this node."""
         self.controller.register()
@@ -167,6 +243,16 @@ class ControlPlane(StorageMetadata):
         """Objects in use, by id."""
         found = self.image.objects.by_id.items()
         return {it: found for it, found in found if found.state == ObjectState.COMMITTED}
+
+    @property
+    def destroyed(self) -> list[int]:
+        """Ids of objects that are in use no more, and not forgotten."""
+        return sorted(self.image.objects.destroyed)
+
+    @property
+    def prepared(self) -> list[int]:
+        """Ids of objects that may still be committed."""
+        return sorted(self.image.objects.prepared)
 
     def end(self, stream_id: int) -> int:
         """How far a stream is committed."""

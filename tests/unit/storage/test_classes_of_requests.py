@@ -15,8 +15,8 @@ from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.object_upload import ObjectUpload
 from headrace.storage.upload.plan import plan_upload
 from headrace.storage.upload.retry import Retrying
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 from tests.simulation.virtual_time import run
-from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, write
 
 READERS = 60
@@ -64,21 +64,21 @@ class Node:
 
     def __init__(self) -> None:
         self.store = OneClassStandsStill()
-        self.objects = FakeObjectManager()
+        self.objects = ControlPlane()
         counters = UploadCounters()
-        self.cache = BlockCache(CONFIG, View(self.store, "cold reads"), self.objects, CLUSTER)
+        self.cache = BlockCache(CONFIG, View(self.store, "cold reads"), self.objects, CLUSTER_ID)
         self.compactor = Compactor(
             CONFIG,
             compaction_view(View(self.store, "compaction"), CONFIG),
             self.objects,
-            CLUSTER,
+            CLUSTER_ID,
             rng=random.Random(0),
         )
         self.uploads = ObjectUpload(
             CONFIG,
             store=self.store,
             objects=self.objects,
-            cluster_id=CLUSTER,
+            cluster_id=CLUSTER_ID,
             retrying=Retrying(random.Random(0), counters),
             clock_ms=lambda: 0,
             counters=counters,

@@ -6,26 +6,15 @@ import random
 import pytest
 
 from headrace.config.node import StorageConfig
+from headrace.metadata.rpc.requests import ForgetObjects
 from headrace.storage import deletion
 from headrace.storage.deletion import ObjectDeleter
 from headrace.storage.errors import NotDeletedError, RetriableStorageError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.objects.keys import object_key
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
-from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
-
-
-class Manager(FakeObjectManager):
-    """Objects whose retention passes at a time; writes down what it is told."""
-
-    async def get_objects_to_delete(self, now_ms):
-        return [it for it in self.destroyed if it <= now_ms]
-
-    async def forget_objects(self, object_ids):
-        if self.failures:
-            raise self.failures.pop(0)
-        await super().forget_objects(object_ids)
 
 
 class Setup:
@@ -33,16 +22,20 @@ class Setup:
 
     async def open(self, number, now_ms=10**9):
         self.store = FaultyStore(MemoryObjectStore())
-        self.objects = Manager(destroyed=list(range(number)))
-        self.now_ms = now_ms
+        self.objects = ControlPlane(clock_ms=lambda: self.now_ms)
         for object_id in range(number):
-            await self.store.put(object_key(CLUSTER, object_id), [b"x"])
+            self.now_ms = object_id - 1
+            assert await self.objects.prepare_objects(1, 1) == object_id
+            self.objects.controller.now_ms = object_id
+            self.objects.controller.expire()
+            await self.store.put(object_key(CLUSTER_ID, object_id), [b"x"])
         self.store.log.clear()
+        self.now_ms = now_ms
         self.deleter = ObjectDeleter(
             StorageConfig(),
             self.store,
             self.objects,
-            CLUSTER,
+            CLUSTER_ID,
             rng=random.Random(0),
             wall_clock_ms=lambda: self.now_ms,
         )
@@ -101,7 +94,7 @@ def test_what_may_not_have_been_deleted_is_not_forgotten(fault):
 def test_a_control_plane_that_does_not_answer_is_asked_again(error):
     async def main():
         setup = await Setup().open(3)
-        setup.objects.failures = [error]
+        setup.objects.faults[ForgetObjects].before = [error]
         await setup.deleter.delete()
         assert (setup.left(), setup.objects.forgotten) == (0, [])
         await setup.deleter.delete()
@@ -133,7 +126,7 @@ def test_what_the_bucket_keeps_holds_up_nothing_else(monkeypatch):
 
     async def main():
         setup = await Setup().open(10)
-        kept = {object_key(CLUSTER, object_id) for object_id in (0, 1, 2, 3, 6)}
+        kept = {object_key(CLUSTER_ID, object_id) for object_id in (0, 1, 2, 3, 6)}
         delete = setup.store.delete
 
         async def keeping(keys):

@@ -14,10 +14,16 @@ from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, Obj
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES
 from headrace.storage.objects.keys import object_key
-from headrace.storage.ports import ObjectType
+from headrace.storage.ports import (
+    NO_OBJECT_ID,
+    ObjectType,
+    StreamObject,
+    StreamRange,
+    StreamSetCommit,
+)
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 from tests.simulation.faulty_store import Fault, FaultyStore, Rates
 from tests.simulation.virtual_time import run
-from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, write
 
 MIB = 1024 * 1024
@@ -28,11 +34,14 @@ class Setup:
 
     def __init__(self, max_latency_ms=5, **config):
         self.store = FaultyStore(MemoryObjectStore(), rates=Rates(max_latency_ms=max_latency_ms))
-        self.objects = FakeObjectManager()
-        self.cache = BlockCache(StorageConfig(**config), self.store, self.objects, CLUSTER)
+        self.objects = ControlPlane()
+        self.cache = BlockCache(StorageConfig(**config), self.store, self.objects, CLUSTER_ID)
 
-    async def upload(self, *streams, max_block_bytes=5 * 133, kind=ObjectType.STREAM_SET):
-        return await self.objects.upload(self.store, write(streams, max_block_bytes), kind)
+    async def upload(
+        self, *streams, max_block_bytes=5 * 133, kind=ObjectType.STREAM_SET, ranges=None
+    ):
+        written = write(streams, max_block_bytes)
+        return await self.objects.upload(self.store, written, kind, ranges=ranges)
 
     async def read(self, stream_id, start, end=10**9, max_bytes=10**9):
         return await self.cache.read(stream_id, start, end, max_bytes)
@@ -213,14 +222,16 @@ class TestObjectsThatGo:
     async def replaced(self, setup, delay_ms):
         """Upload, compact, delete the old object; the metadata follow after a while."""
         old = await setup.upload(batches(1, 0, 20))
-        new = await setup.upload(batches(1, 0, 20), kind=ObjectType.STREAM)
-        newer = setup.objects.committed.pop(new)
-        await setup.store.delete([object_key(CLUSTER, old)])
+        new = await setup.objects.prepare_objects(1, 60_000)
+        written = write([batches(1, 0, 20)], 5 * 133)
+        await setup.store.put(object_key(CLUSTER_ID, new), written.parts)
+        newer = StreamObject(new, written.size_bytes, written.ranges[0])
+        commit = StreamSetCommit(NO_OBJECT_ID, 0, (), (newer,), (old,))
+        await setup.store.delete([object_key(CLUSTER_ID, old)])
 
         async def follow():
             await asyncio.sleep(delay_ms / 1000)
-            del setup.objects.committed[old]
-            setup.objects.committed[new] = newer
+            await setup.objects.commit_stream_set_object(commit)
 
         return asyncio.create_task(follow())
 
@@ -251,7 +262,7 @@ class TestObjectsThatGo:
             setup = Setup()
             object_id = await setup.upload(batches(1, 0, 20))
             expected = await setup.read(1, 0)
-            await setup.store.delete([object_key(CLUSTER, object_id)])
+            await setup.store.delete([object_key(CLUSTER_ID, object_id)])
             assert await setup.read(1, 0) == expected
 
         run(main())
@@ -280,7 +291,7 @@ class TestDamage:
     """Corrupt bytes are never served."""
 
     def damage(self, setup, object_id, position):
-        key = object_key(CLUSTER, object_id)
+        key = object_key(CLUSTER_ID, object_id)
         content = bytearray(setup.store.inner.objects[key])
         content[position] ^= 0x10
         setup.store.inner.objects[key] = bytes(content)
@@ -323,10 +334,7 @@ class TestDamage:
     def test_an_object_without_the_promised_offsets(self):
         async def main():
             setup = Setup()
-            object_id = await setup.upload(batches(1, 0, 20))
-            setup.objects.committed[object_id].ranges[:] = [
-                it.__class__(2, 1, 0, 20) for it in setup.objects.committed[object_id].ranges
-            ]
+            await setup.upload(batches(1, 0, 20), ranges=[StreamRange(2, 1, 0, 20)])
             with pytest.raises(CorruptObjectError, match="lacks offset"):
                 await setup.read(2, 0)
 
@@ -337,9 +345,8 @@ def test_a_gap_that_the_metadata_know_nothing_of_is_never_skipped():
 
     async def main():
         setup = Setup()
-        object_id = await setup.upload([*batches(1, 0, 5), *batches(1, 8, 5)])
-        whole = setup.objects.committed[object_id].ranges[0].__class__(1, 1, 0, 13)
-        setup.objects.committed[object_id].ranges[:] = [whole]
+        whole = StreamRange(1, 1, 0, 13)
+        await setup.upload([*batches(1, 0, 5), *batches(1, 8, 5)], ranges=[whole])
         assert await setup.read(1, 0) == batches(1, 0, 5)
         for start in (5, 7):
             with pytest.raises(CorruptObjectError):
@@ -572,7 +579,7 @@ class TestAnObjectThatIsSeenForTheFirstTime:
         async def main():
             setup = self.open()
             await setup.upload(batches(1, 0, 100), kind=ObjectType.STREAM)
-            setup.objects.starts[1] = 42
+            await setup.objects.trim_stream(1, 1, 42)
             found = await setup.read(1, 42, max_bytes=500)
             assert [it.base_offset for it in found][:3] == [42, 43, 44]
             check_accounts(setup)
@@ -618,12 +625,12 @@ def test_what_cannot_be_read_is_a_block_or_an_object():
         with pytest.raises(ObjectNotFoundError):
             await setup.cache.span(1, 40, of_object=False)
         for lost, damaged in ((True, False), (False, True)):
-            fresh = BlockCache(StorageConfig(), setup.store, setup.objects, CLUSTER)
+            fresh = BlockCache(StorageConfig(), setup.store, setup.objects, CLUSTER_ID)
             if lost:
-                await setup.store.delete([object_key(CLUSTER, first)])
+                await setup.store.delete([object_key(CLUSTER_ID, first)])
                 assert await fresh.span(1, 7, of_object=False) == (0, 20)
             if damaged:
-                key = object_key(CLUSTER, second)
+                key = object_key(CLUSTER_ID, second)
                 ((_, size_bytes),) = [it for it in await setup.store.list("") if it[0] == key]
                 content = bytearray(await setup.store.get_range(key, 0, size_bytes))
                 content[-1] ^= 1

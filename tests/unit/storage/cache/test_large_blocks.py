@@ -9,8 +9,8 @@ from headrace.config.relations import MIN_CACHED_BLOCKS, RelationError
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.ports import ObjectType
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 from tests.simulation.virtual_time import run
-from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, write
 
 MIB = 1024 * 1024
@@ -20,11 +20,11 @@ BATCHES, BATCH_BYTES = 128, 64 * 1024
 
 async def read_per_byte(config: StorageConfig) -> float:
     """Bytes read from the bucket for each byte that readers side by side ask for in small pieces."""
-    objects, store = FakeObjectManager(), MemoryObjectStore()
+    objects, store = ControlPlane(), MemoryObjectStore()
     for stream_id in range(READERS):
         made = batches(stream_id, 0, BATCHES, size=BATCH_BYTES)
         await objects.upload(store, write([made], config.object_block_bytes), ObjectType.STREAM)
-    cache = BlockCache(config, store, objects, CLUSTER)
+    cache = BlockCache(config, store, objects, CLUSTER_ID)
 
     async def follow(stream_id: int) -> None:
         offset = 0

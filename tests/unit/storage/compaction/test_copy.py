@@ -9,8 +9,8 @@ from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.objects.index_block import ObjectIndex
 from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import StreamRange
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 from tests.simulation.virtual_time import run
-from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, joined, write
 
 BLOCK_BYTES = 500
@@ -21,12 +21,12 @@ class Setup:
 
     async def open(self, *of_objects, block_bytes=BLOCK_BYTES):
         self.store = MemoryObjectStore()
-        self.objects = FakeObjectManager()
+        self.objects = ControlPlane()
         self.found = []
         for made in of_objects:
             written = write([made], block_bytes)
             object_id = await self.objects.upload(self.store, written)
-            source = SourceObject(self.store, CLUSTER, object_id, 1000)
+            source = SourceObject(self.store, CLUSTER_ID, object_id, 1000)
             await source.open(written.size_bytes)
             self.found.append((source, written.ranges[0]))
         return self
@@ -57,9 +57,9 @@ def test_it_is_what_a_writer_would_have_made_of_the_same_blocks():
 def test_an_object_of_objects_that_were_composed():
     async def main():
         setup = await Setup().open(*(batches(1, n * 7, 7) for n in range(4)))
-        await setup.store.put(object_key(CLUSTER, 90), [await setup.compose(setup.found[:2])])
-        first = SourceObject(setup.store, CLUSTER, 90, 1000)
-        await first.open(len(setup.store.objects[object_key(CLUSTER, 90)]))
+        await setup.store.put(object_key(CLUSTER_ID, 90), [await setup.compose(setup.found[:2])])
+        first = SourceObject(setup.store, CLUSTER_ID, 90, 1000)
+        await first.open(len(setup.store.objects[object_key(CLUSTER_ID, 90)]))
         content = await setup.compose([(first, live(0, 14)), *setup.found[2:]])
         assert content == await setup.compose()
 

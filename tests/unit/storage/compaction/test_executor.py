@@ -7,21 +7,21 @@ import random
 import pytest
 
 from headrace.config.node import StorageConfig
+from headrace.metadata.rpc.requests import CommitStreamSetObject, CompactStreamObject
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction import executor, rewrite
 from headrace.storage.compaction.executor import MAX_COMMIT_ATTEMPTS, Compactor
 from headrace.storage.errors import (
     CommitRefusedError,
     FencedError,
-    ObjectNotPreparedError,
     RetriableStorageError,
 )
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import ObjectType
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 from tests.simulation.faulty_store import FaultyStore, Rates
 from tests.simulation.virtual_time import run
-from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, write
 
 
@@ -32,7 +32,10 @@ class Setup:
         config = {"stream_split_bytes": 10_000, "object_block_bytes": 2000} | config
         self.config = StorageConfig(**config)
         self.store = FaultyStore(MemoryObjectStore())
-        self.objects = FakeObjectManager()
+        self.objects = ControlPlane()
+        # Whatever replaces objects by others.
+        self.commits = self.objects.faults[CommitStreamSetObject]
+        self.objects.faults[CompactStreamObject] = self.commits
         self.open_streams = open_streams
         self.compactor = self.compactor_on(self.store)
         self.written = {}
@@ -42,31 +45,35 @@ class Setup:
             self.config,
             store,
             self.objects,
-            CLUSTER,
+            CLUSTER_ID,
             rng=random.Random(0),
             streams=lambda: self.open_streams,
         )
 
-    async def upload(self, *streams, kind=ObjectType.STREAM_SET):
+    async def upload(self, *streams, kind=ObjectType.STREAM_SET, ranges=None):
         for made in streams:
             self.written.setdefault(made[0].stream_id, []).extend(made)
-        return await self.objects.upload(self.store, write(streams, 2000), kind)
+        written = write(streams, 2000)
+        ranges = written.ranges if ranges is None else ranges(written.ranges)
+        return await self.objects.upload(self.store, written, kind, ranges=ranges)
 
-    async def upload_small(self, number, streams=(1, 2, 3)):
+    async def upload_small(self, number, streams=(1, 2, 3), ranges=None):
         for _ in range(number):
             made = []
             for stream_id in streams:
                 before = self.written.get(stream_id)
                 start = before[-1].base_offset + before[-1].count if before else 0
                 made.append(batches(stream_id, start, 3))
-            await self.upload(*made)
+            await self.upload(*made, ranges=ranges)
 
     async def read_all(self):
         """Read what is live of every stream, with nothing cached."""
-        cache = BlockCache(self.config, self.store.inner, self.objects, CLUSTER)
+        cache = BlockCache(self.config, self.store.inner, self.objects, CLUSTER_ID)
         found = {}
         for stream_id, of_stream in self.written.items():
-            offset = max(self.objects.starts.get(stream_id, 0), of_stream[0].base_offset)
+            offset = max(
+                self.objects.image.streams[stream_id].start_offset, of_stream[0].base_offset
+            )
             end = of_stream[-1].base_offset + of_stream[-1].count
             found[stream_id] = []
             while offset < end:
@@ -78,7 +85,7 @@ class Setup:
 
     async def check(self):
         for stream_id, found in (await self.read_all()).items():
-            start = self.objects.starts.get(stream_id, 0)
+            start = self.objects.image.streams[stream_id].start_offset
             live = [it for it in self.written[stream_id] if it.base_offset + it.count > start]
             assert found == live
 
@@ -97,7 +104,7 @@ def test_small_objects_become_one():
         assert (statistics.groups, statistics.objects_in, statistics.objects_out) == (1, 6, 1)
         assert statistics.bytes_in > statistics.bytes_out > 0
         assert setup.objects.destroyed == list(range(6))
-        assert setup.objects.prepared == set()
+        assert setup.objects.prepared == []
 
     run(main())
 
@@ -148,6 +155,7 @@ def test_stream_objects_of_open_streams_are_merged():
         for start in range(0, 50, 10):
             await setup.upload(batches(1, start, 10), kind=ObjectType.STREAM)
             await setup.upload(batches(2, start, 10), kind=ObjectType.STREAM)
+        await setup.objects.open_stream(1, 9)
         await setup.compactor.compact()
         assert len(setup.objects.get_stream_objects(1)) == 1
         assert len(setup.objects.get_stream_objects(2)) == 5
@@ -164,7 +172,8 @@ def test_trimmed_data_are_dropped():
     async def main():
         setup = Setup()
         await setup.upload_small(4)
-        setup.objects.starts = {1: 5, 2: 10**6}
+        await setup.objects.trim_stream(1, 1, 5)
+        await setup.objects.trim_all(2)
         before = sum(it.size_bytes for it in setup.objects.committed.values())
         await setup.compactor.compact()
         (merged,) = setup.objects.committed.values()
@@ -181,14 +190,14 @@ def test_an_object_that_is_mostly_dead_is_rewritten_by_itself_once():
         setup = Setup()
         await setup.upload(batches(1, 0, 60), batches(2, 0, 1))
         await setup.compactor.compact()
-        assert setup.objects.commits == 0
-        setup.objects.starts = {1: 50}
+        assert setup.objects.compactions == 0
+        await setup.objects.trim_stream(1, 1, 50)
         await setup.compactor.compact()
-        assert setup.objects.commits == 1
+        assert setup.objects.compactions == 1
         await setup.check()
         for _ in range(3):
             await setup.compactor.compact()
-        assert setup.objects.commits == 1
+        assert setup.objects.compactions == 1
 
     run(main())
 
@@ -199,7 +208,7 @@ def test_one_tiny_object_is_not_rewritten_for_ever():
         await setup.upload(batches(1, 0, 1, size=1))
         for _ in range(3):
             await setup.compactor.compact()
-        assert setup.objects.commits == 0
+        assert setup.objects.compactions == 0
 
     run(main())
 
@@ -211,9 +220,9 @@ class TestFailures:
         async def main():
             setup = Setup()
             await setup.upload_small(4)
-            setup.objects.lost_replies = [RetriableStorageError("no answer"), TimeoutError()]
+            setup.commits.after = [RetriableStorageError("no answer"), TimeoutError()]
             await setup.compactor.compact()
-            assert (setup.objects.commits, setup.compactor.statistics.groups) == (1, 1)
+            assert (setup.objects.compactions, setup.compactor.statistics.groups) == (1, 1)
             await setup.check()
 
         run(main())
@@ -222,7 +231,7 @@ class TestFailures:
         async def main():
             setup = Setup()
             await setup.upload_small(4)
-            setup.objects.failures = [RetriableStorageError("no answer")] * MAX_COMMIT_ATTEMPTS
+            setup.commits.before = [RetriableStorageError("no answer")] * MAX_COMMIT_ATTEMPTS
             await setup.compactor.compact()
             assert setup.compactor.statistics.failures == 1
             assert setup.kinds() == ["STREAM_SET"] * 4
@@ -237,7 +246,7 @@ class TestFailures:
         async def main():
             setup = Setup()
             await setup.upload_small(4)
-            setup.objects.failures = [error]
+            setup.commits.before = [error]
             await setup.compactor.compact()
             assert setup.compactor.statistics.failures == 1
             assert setup.kinds() == ["STREAM_SET"] * 4
@@ -250,7 +259,7 @@ class TestFailures:
         async def main():
             setup = Setup()
             await setup.upload_small(6)
-            key = object_key(CLUSTER, 2)
+            key = object_key(CLUSTER_ID, 2)
             if gone:
                 await setup.store.delete([key])
             else:
@@ -294,7 +303,7 @@ class TestFailures:
             setup = Setup(open_streams=[(1, 1), (2, 1), (3, 1)], stream_split_bytes=2000)
             setup.store.rates = Rates(max_latency_ms=10)
             await setup.upload_small(30)
-            cache = BlockCache(setup.config, setup.store, setup.objects, CLUSTER)
+            cache = BlockCache(setup.config, setup.store, setup.objects, CLUSTER_ID)
             done = False
 
             async def reader(stream_id, rng):
@@ -306,9 +315,9 @@ class TestFailures:
                     reads += 1
                     await asyncio.sleep(0.001)
                     # What is destroyed goes at once: no retention helps the readers here.
-                    while setup.objects.destroyed:
-                        object_id = setup.objects.destroyed.pop()
-                        await setup.store.delete([object_key(CLUSTER, object_id)])
+                    destroyed = setup.objects.destroyed
+                    await setup.store.delete([object_key(CLUSTER_ID, it) for it in destroyed])
+                    await setup.objects.forget_objects(destroyed)
 
             async with asyncio.TaskGroup() as group:
                 for stream_id in (1, 2, 3):
@@ -326,8 +335,8 @@ def test_memory_bounds_windows_and_groups():
     small = Compactor(
         StorageConfig(compaction_memory_bytes=8 * 1024 * 1024),
         MemoryObjectStore(),
-        FakeObjectManager(),
-        CLUSTER,
+        ControlPlane(),
+        CLUSTER_ID,
         rng=random.Random(0),
     )
     assert small._set_limits.max_objects * small._window_bytes <= 4 * 1024 * 1024
@@ -336,32 +345,12 @@ def test_memory_bounds_windows_and_groups():
     assert large._set_limits.max_objects == 15
 
 
-class ExpiringObjects(FakeObjectManager):
-    """Prepared ids expire, by the loop's clock."""
-
-    async def prepare_objects(self, count, ttl_ms):
-        first = await super().prepare_objects(count, ttl_ms)
-        asyncio.get_running_loop().call_later(ttl_ms / 1000, self._expire, first, count)
-        return first
-
-    async def commit_stream_set_object(self, commit):
-        ids = [commit.object_id, *(it.object_id for it in commit.stream_objects)]
-        if not self.prepared.issuperset(it for it in ids if it >= 0):
-            raise ObjectNotPreparedError("expired")
-        await super().commit_stream_set_object(commit)
-
-    def _expire(self, first, count):
-        self.prepared.difference_update(range(first, first + count))
-
-
 class TestTimeOfAGroup:
     """Ids that a group needs longer than they live are never committed: it would go on for ever."""
 
     def setup_expiring(self, monkeypatch, **config):
         monkeypatch.setattr(rewrite, "PACE_BYTES", 300)
-        setup = Setup(object_prepare_ttl_ms=60_000, **config)
-        setup.objects = setup.compactor._objects = ExpiringObjects()
-        return setup
+        return Setup(object_prepare_ttl_ms=60_000, **config)
 
     def test_a_group_is_no_larger_than_the_throttle_lets_through_in_time(self, monkeypatch):
         async def main():

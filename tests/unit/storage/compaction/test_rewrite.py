@@ -10,9 +10,9 @@ from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import NO_OBJECT_ID, StreamRange
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
-from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, joined, write
 
 
@@ -21,12 +21,12 @@ class Setup:
 
     async def open(self, *objects, split_bytes=10_000, window_bytes=1000):
         self.store = FaultyStore(MemoryObjectStore())
-        self.objects = FakeObjectManager()
+        self.objects = ControlPlane()
         self.sources, planned = [], []
         for streams in objects:
             written = write(streams)
             object_id = await self.objects.upload(self.store, written)
-            source = SourceObject(self.store, CLUSTER, object_id, window_bytes)
+            source = SourceObject(self.store, CLUSTER_ID, object_id, window_bytes)
             await source.open(written.size_bytes)
             self.sources.append(source)
             planned.append((written.ranges, source.index))
@@ -37,7 +37,7 @@ class Setup:
         rewriter = Rewriter(
             self.store,
             self.objects,
-            CLUSTER,
+            CLUSTER_ID,
             self.sources,
             max_block_bytes=max_block_bytes,
             prepare_ttl_ms=1000,
@@ -46,7 +46,7 @@ class Setup:
         return rewriter
 
     def content(self, object_id):
-        return self.store.inner.objects[object_key(CLUSTER, object_id)]
+        return self.store.inner.objects[object_key(CLUSTER_ID, object_id)]
 
 
 def test_small_streams_become_one_object_as_if_written_at_once():
@@ -98,7 +98,7 @@ def test_without_anything_live_nothing_is_written():
         setup = await Setup().open([batches(1, 0, 5)])
         rewriter = await setup.rewrite(runs=iter(()))
         assert (rewriter.object_id, rewriter.stream_objects) == (NO_OBJECT_ID, [])
-        assert setup.objects.prepared == set()
+        assert setup.objects.prepared == []
 
     run(main())
 

@@ -12,9 +12,9 @@ from headrace.storage.errors import CommitRefusedError, ObjectNotPreparedError
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import ObjectType, StreamRange
+from tests.simulation.control_plane import CLUSTER_ID
 from tests.simulation.virtual_time import run
 from tests.unit.storage.compaction.test_executor import Setup
-from tests.unit.storage.object_manager import CLUSTER
 from tests.unit.storage.samples import batches
 
 # Of Stream Set Objects, an object that is mostly dead, and of each of two open streams.
@@ -41,7 +41,7 @@ class TestAsked:
         for stream_id in dead:
             await setup.upload(batches(stream_id, 0, 8, size=700), batches(stream_id + 50, 0, 1))
             setup.written.pop(stream_id)
-        setup.objects.starts = dict.fromkeys(dead, 10**6)
+        await setup.objects.trim_all(*dead)
         return setup
 
     def test_the_second_has_nothing_to_do(self):
@@ -96,7 +96,7 @@ class TestAsked:
     def test_a_bucket_that_is_away_ends_it(self):
         async def main():
             setup = await self.full_of_work()
-            setup.objects.failures = [CommitRefusedError("no")] * 1_000
+            setup.commits.before = [CommitRefusedError("no")] * 1_000
             await setup.compactor.compact(to_the_end=True)
             assert setup.compactor.statistics.groups == 0
             assert setup.compactor.statistics.failures < 20
@@ -117,7 +117,7 @@ def test_every_object_gets_its_turn_to_be_reclaimed():
         for stream_id in dead:
             await setup.upload(batches(stream_id, 0, 4, size=400), batches(stream_id + 50, 0, 1))
             setup.written.pop(stream_id)
-        setup.objects.starts = dict.fromkeys(dead, 10**6)
+        await setup.objects.trim_all(*dead)
         for done in (
             12,
             20,
@@ -138,14 +138,14 @@ class TestAnIndexThatLacksARange:
     """Its object is sound by its checksums, and is not what the metadata say."""
 
     async def lacking(self, setup, number):
-        found = setup.objects.committed[number]
-        found.ranges.append(StreamRange(99, 1, 0, 5))
+        for upload in range(6):
+            claimed = [StreamRange(99, 1, 0, 5)] if upload == number else []
+            await setup.upload_small(1, ranges=lambda ranges, claimed=claimed: [*ranges, *claimed])
 
     @pytest.mark.parametrize("number", [0, 3, 5])
     def test_it_alone_is_left_out(self, number, caplog):
         async def main():
             setup = Setup()
-            await setup.upload_small(6)
             await self.lacking(setup, number)
             await setup.compactor.compact()
             statistics = setup.compactor.statistics
@@ -193,11 +193,10 @@ class TestInUseNoMore:
             setup, number = await self.with_a_topic_of_its_own()
 
             async def happens():
-                setup.objects.starts[50] = 10**9
+                await setup.objects.trim_all(50)
                 setup.written.pop(50)
-                del setup.objects.committed[number]
                 if is_deleted:
-                    await setup.store.inner.delete([object_key(CLUSTER, number)])
+                    await setup.store.inner.delete([object_key(CLUSTER_ID, number)])
 
             await self.merging(setup, happens, at_request)
             statistics = setup.compactor.statistics
@@ -215,17 +214,19 @@ class TestInUseNoMore:
         async def main():
             setup, number = await self.with_a_topic_of_its_own()
 
-            def told():
-                setup.objects.starts[50] = 10**9
+            telling = []
+
+            async def told():
+                await asyncio.sleep(0.5)
+                await setup.objects.trim_all(50)
                 setup.written.pop(50)
-                del setup.objects.committed[number]
 
             async def happens():
                 if is_deleted:
-                    await setup.store.inner.delete([object_key(CLUSTER, number)])
+                    await setup.store.inner.delete([object_key(CLUSTER_ID, number)])
                 else:
-                    setup.objects.failures = [CommitRefusedError("destroyed")]
-                asyncio.get_running_loop().call_later(0.5, told)
+                    setup.commits.before = [CommitRefusedError("destroyed")]
+                telling.append(asyncio.create_task(told()))
 
             await self.merging(setup, happens, 2)
             statistics = setup.compactor.statistics
@@ -239,7 +240,7 @@ class TestInUseNoMore:
         async def main():
             setup = Setup()
             await setup.upload_small(5)
-            setup.objects.failures = [CommitRefusedError("not the same offsets")]
+            setup.commits.before = [CommitRefusedError("not the same offsets")]
             await setup.compactor.compact()
             assert setup.compactor.statistics.failures == 1
 
@@ -247,13 +248,12 @@ class TestInUseNoMore:
 
     def test_ids_that_have_expired_are_a_failure_whatever_became_of_the_sources(self):
         async def main():
-            setup, number = await self.with_a_topic_of_its_own()
+            setup, _ = await self.with_a_topic_of_its_own()
 
             async def happens():
-                setup.objects.starts[50] = 10**9
+                await setup.objects.trim_all(50)
                 setup.written.pop(50)
-                del setup.objects.committed[number]
-                setup.objects.failures = [ObjectNotPreparedError("expired")]
+                setup.commits.before = [ObjectNotPreparedError("expired")]
 
             await self.merging(setup, happens, 2)
             assert setup.compactor.statistics.failures == 1
@@ -268,11 +268,12 @@ def test_ranges_that_contradict_each_other_hold_up_nothing_else(caplog):
         setup = Setup()
         store = RetryingObjectStore(setup.store, random.Random(0))
         setup.compactor = setup.compactor_on(store)
-        await setup.upload_small(6)
-        wrong = setup.objects.committed[3].ranges[-1]
-        setup.objects.committed[3].ranges[-1] = wrong._replace(end_offset=wrong.end_offset - 1)
-        for object_id in (4, 5):
-            del setup.objects.committed[object_id].ranges[-1]
+        await setup.upload_small(3)
+        await setup.upload_small(
+            1,
+            ranges=lambda them: [*them[:-1], them[-1]._replace(end_offset=them[-1].end_offset - 1)],
+        )
+        await setup.upload_small(2, ranges=lambda them: them[:-1])
         await setup.compactor.compact()
         await setup.upload_small(8, streams=(40, 41))
         for _ in range(3):

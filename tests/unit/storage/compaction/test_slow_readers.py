@@ -9,10 +9,10 @@ from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction import plan
 from headrace.storage.deletion import ObjectDeleter
 from headrace.storage.ports import ObjectType
+from tests.simulation.control_plane import CLUSTER_ID, loop_ms
 from tests.simulation.faulty_store import Rates
 from tests.simulation.virtual_time import run
 from tests.unit.storage.compaction.test_executor import Setup
-from tests.unit.storage.object_manager import CLUSTER
 from tests.unit.storage.samples import batches
 
 READERS = 6
@@ -29,9 +29,9 @@ class Scene(Setup):
             self.config,
             self.store,
             self.objects,
-            CLUSTER,
+            CLUSTER_ID,
             rng=random.Random(2),
-            wall_clock_ms=lambda: 0,
+            wall_clock_ms=loop_ms,
         )
         self.passes = 0
 
@@ -45,7 +45,7 @@ class Scene(Setup):
 
     async def read_on(self, rng):
         """Read everything that was written when a pass began, in small steps, again and again."""
-        cache = BlockCache(self.config, self.store, self.objects, CLUSTER)
+        cache = BlockCache(self.config, self.store, self.objects, CLUSTER_ID)
         try:
             while True:
                 for stream_id, written in list(self.written.items()):
@@ -56,8 +56,7 @@ class Scene(Setup):
             await cache.shutdown()
 
     async def _read_pass(self, cache, stream_id, written, rng):
-        ends = [it.end_offset for it in self.objects._of_stream(stream_id)]
-        end = min(max(ends, default=0), written[-1].end_offset)
+        end = min(self.objects.end(stream_id), written[-1].end_offset)
         offset = 0
         while offset < end:
             part = await cache.read(stream_id, offset, end, rng.choice([1, 500, 5_000]))

@@ -67,7 +67,7 @@ class Scene(Setup):
 
     async def upload_stream(self, number, batch_count=20, size=400):
         for _ in range(number):
-            made = batches(1, self.next, batch_count, size=size)
+            made = batches(1, self.next, batch_count, size=size, epoch=9)
             self.next += batch_count
             await self.upload(made, kind=ObjectType.STREAM)
 
@@ -184,7 +184,7 @@ def test_trimmed_blocks_are_not_copied():
     async def main():
         scene = Scene()
         await scene.upload_stream(8)
-        scene.objects.starts = {1: 19}
+        await scene.objects.trim_stream(1, 9, 19)
         await scene.compactor.compact()
         (merged,) = scene.objects.committed.values()
         assert merged.size_bytes < 7.3 / 8 * scene.compactor.statistics.bytes_in
