@@ -1,4 +1,4 @@
-"""Controllers on real logs and brokers' clients, while everything around them fails, from one seed.
+"""Controllers on simulated disks and brokers' clients, while everything around them fails, from one seed.
 
 `python -m tests.unit.metadata.quorum.chaos 0 100` tries seeds 0 to 99. Each must hold:
 
@@ -13,7 +13,6 @@ import asyncio
 import logging
 import random
 import sys
-import tempfile
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -36,6 +35,7 @@ from tests.unit.metadata.quorum.three_controllers import (
 
 NODES = (1, 2, 3)
 BROKERS = (11, 12)
+PATH = Path("/simulated")
 LOOK_S = 0.01
 SESSION_MS = 3_000  # of the controllers
 # What may become of a change whose outcome is not known, or that came from a fenced broker.
@@ -77,10 +77,10 @@ class SlowTransport(ClientTransport):
 class Chaos:
     """One run."""
 
-    def __init__(self, seed, directory):
+    def __init__(self, seed):
         self.rng = random.Random(seed)
         self.scene = Controllers(
-            directory,
+            PATH,
             snapshot_log_bytes=2_500,
             broker_session_timeout_ms=SESSION_MS,
             broker_heartbeat_interval_ms=SESSION_MS // 5,
@@ -327,9 +327,9 @@ class Chaos:
             await scene.shutdown()
 
 
-def run(seed, seconds, directory):
+def run(seed, seconds):
     """Run one seed; return what happened how often."""
-    chaos = Chaos(seed, directory)
+    chaos = Chaos(seed)
 
     async def bounded():
         async with asyncio.timeout(20 * seconds + 2_000):
@@ -342,8 +342,7 @@ def run(seed, seconds, directory):
 def main(first, end, seconds=60):
     logging.disable(logging.CRITICAL)
     for seed in range(first, end):
-        with tempfile.TemporaryDirectory() as directory:
-            print(seed, run(seed, seconds, Path(directory)), flush=True)
+        print(seed, run(seed, seconds), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,13 @@ import pytest
 from tests.unit.metadata.quorum import chaos
 
 
-@pytest.mark.parametrize("seed", [11, 12, 24])
-def test_what_was_answered_outlives_whatever_fails(seed, tmp_path):
-    counts = chaos.run(seed, 15, tmp_path)
+@pytest.mark.parametrize("seed", [11, 17, 18])
+def test_what_was_answered_outlives_whatever_fails(seed):
+    counts = chaos.run(seed, 15)
 
     assert counts["NONE"] > 100
     assert counts["fenced"] > 0
 
 
-def test_a_run_is_its_seed(tmp_path):
-    assert chaos.run(5, 3, tmp_path / "one") == chaos.run(5, 3, tmp_path / "two")
+def test_a_run_is_its_seed():
+    assert chaos.run(5, 3) == chaos.run(5, 3)

@@ -1,7 +1,6 @@
 """Three controllers of one quorum: they elect, replicate, fail over, and say so."""
 
 import asyncio
-import shutil
 from functools import partial
 
 import pytest
@@ -18,6 +17,7 @@ from headrace.metadata.rpc.frames import LeaderAddress
 from headrace.metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode
+from tests.simulation.directory import SimulatedDirectoryDisk
 from tests.unit.metadata.quorum.three_controllers import (
     ELECTION_TIMEOUT_MS,
     HOP_S,
@@ -558,15 +558,14 @@ async def test_a_directory_that_was_put_back_from_a_copy_ends_its_controller(tmp
         await scene.leader()
         await scene.equal()
         await scene.stop(3)
-        shutil.copytree(tmp_path / "node3", tmp_path / "backup")
+        backup = scene.disks[3].contents()
         await scene.start(3)
         await scene.leader()
         await asyncio.sleep(1)
         await scene.kill(2)
         await write(await scene.leader(), 11)
         await kill_all(scene, 1, 3)
-        shutil.rmtree(tmp_path / "node3")
-        shutil.copytree(tmp_path / "backup", tmp_path / "node3")
+        scene.disks[3] = SimulatedDirectoryDisk.of(backup)
 
         await scene.start(2, 3)
         reason = await end_of(scene, 3)
@@ -589,13 +588,12 @@ async def test_a_copy_of_a_running_controllers_directory_ends_its_controller(tmp
         await scene.equal()
         await asyncio.sleep(2)
         copied = 3 if scene.id_of(leader) != 3 else 2
-        shutil.copytree(tmp_path / f"node{copied}", tmp_path / "copy")
+        copy = scene.disks[copied].contents()
         await write(leader, 11, 12)
         await scene.equal()
         await asyncio.sleep(2)
         await scene.kill(copied)
-        shutil.rmtree(tmp_path / f"node{copied}")
-        shutil.copytree(tmp_path / "copy", tmp_path / f"node{copied}")
+        scene.disks[copied] = SimulatedDirectoryDisk.of(copy)
         await scene.start(copied)
         assert "it held all entries up to" in await end_of(scene, copied)
         await scene.kill(copied)

@@ -1,12 +1,11 @@
-"""Controllers of one quorum in one process: real logs in directories, a network in memory, time that jumps.
+"""Controllers of one quorum in one process: simulated disks, a network in memory, time that jumps.
 
-Everything takes the virtual time of `tests.simulation.virtual_time`: a message 1 ms, a write none.
+Everything takes the virtual time of `tests.simulation.virtual_time`: a message 1 ms, a sync 1 ms at most.
 """
 
 import asyncio
 import inspect
 import random
-import shutil
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from uuid import UUID
@@ -15,7 +14,6 @@ from headrace.config.node import MetadataConfig, Voter
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.driver import ControllerNode
 from headrace.metadata.levels import READ_HERE
-from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.net.framing import encode_message
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.rpc.frames import decode_answer, encode_request
@@ -23,6 +21,7 @@ from headrace.metadata.rpc.requests import RegisterBroker
 from headrace.metadata.transport import Address, NotSentError
 from headrace.protocol.errors import ErrorCode
 from tests.simulation import virtual_time
+from tests.simulation.directory import SimulatedDirectoryDisk
 from tests.unit.metadata.pure_controller import validate
 
 HOP_S = 0.001
@@ -126,7 +125,7 @@ class ClientTransport:
 
 
 class Controllers:
-    """Controllers by node id; those in `tasks` run."""
+    """Controllers by node id; those in `tasks` run. Their disks are simulated: nothing is written to the directory."""
 
     def __init__(self, directory, founders=(1, 2, 3), **config):
         self.directory = directory
@@ -135,6 +134,7 @@ class Controllers:
         self.nodes = self.network.nodes
         self.tasks = {}
         self.seed = 0
+        self.disks = {}
         self.ports = {}  # of nodes that have moved
         self._config = config
 
@@ -144,12 +144,17 @@ class Controllers:
             log_dir=str(self.directory / f"node{node_id}"), quorum_voters=voters, **self._config
         )
 
+    def disk(self, node_id):
+        if node_id not in self.disks:
+            self.disks[node_id] = SimulatedDirectoryDisk(random.Random(node_id), latency_s=HOP_S)
+        return self.disks[node_id]
+
     async def start(self, *node_ids, **options):
         for node_id in node_ids or self.founders:
             self.seed += 1
             node = ControllerNode(
                 self.config(node_id),
-                OsDirectory(Path(self.config(node_id).log_dir)),
+                self.disk(node_id).open(Path(self.config(node_id).log_dir)),
                 node_id=node_id,
                 rng=random.Random(self.seed),
                 wall_clock_ms=lambda: 1_000_000_000 + now_ms(),
@@ -172,8 +177,9 @@ class Controllers:
         await self.nodes.pop(node_id).shutdown()
 
     async def kill(self, node_id):
-        """End a process without a word."""
+        """End a process without a word, and its machine: what was not synced may be lost."""
         node = self.nodes.pop(node_id)
+        self.disk(node_id).cut_power()
 
         async def no_time(timeout_ms):
             del timeout_ms
@@ -182,12 +188,13 @@ class Controllers:
         task = self.tasks.pop(node_id)
         task.cancel()
         await asyncio.wait([task])
+        node._store._is_closed = True  # nothing waits for a disk without power
         await node.shutdown()
 
     async def wipe(self, node_id):
         """Lose a node with its disk."""
         await self.kill(node_id)
-        shutil.rmtree(self.directory / f"node{node_id}")
+        del self.disks[node_id]
 
     async def shutdown(self):
         for node_id in list(self.tasks):
