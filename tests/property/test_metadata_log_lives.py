@@ -12,6 +12,7 @@ from contextlib import suppress
 import pytest
 
 from headrace.metadata.errors import MetadataLogFailedError
+from tests.environment.rotation import turn_of_today
 from tests.simulation import virtual_time
 from tests.simulation.directory import Hang, ProcessEnded, SimulatedDirectoryDisk
 from tests.simulation.metadata_log_steps import Name, Node, Snapshot, State, next_step, start
@@ -19,6 +20,8 @@ from tests.simulation.metadata_log_steps import Name, Node, Snapshot, State, nex
 KINDS = ("term", "vote", "cut", "append", "append", "snapshot", "snapshot", "install", "install")
 RARE_KINDS = ("idle", "name")
 SEEDS = 150
+SEEDS_A_DAY = 200
+TENTHS = 10
 PROCESSES = 8
 STEPS = (0, 0, 2, 5, 12)  # of one process
 TROUBLES = ("kill", "power", "power", "power", "error", "error", "error", "full", "hang", "nothing")
@@ -150,16 +153,29 @@ async def at_any_time(seed):
     return life
 
 
-@pytest.mark.parametrize("kind", [one_after_the_other, at_any_time])
-def test_whatever_ends_its_processes_the_log_tells_what_it_has_acknowledged(kind):
+def live(kind, seeds):
+    """Live these lives; return how many processes died."""
     died = 0
-    for seed in range(SEEDS):
+    for seed in seeds:
         try:
             died += virtual_time.run(kind(seed)).died
         except BaseException as error:
-            error.add_note(f"{kind.__name__}, seed {seed}")
+            error.add_note(f"{kind.__name__}({seed})")
             raise
-    assert died > SEEDS
+    return died
+
+
+@pytest.mark.parametrize("kind", [one_after_the_other, at_any_time])
+def test_whatever_ends_its_processes_the_log_tells_what_it_has_acknowledged(kind):
+    assert live(kind, range(SEEDS)) > SEEDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [one_after_the_other, at_any_time])
+def test_other_lives_each_day(kind):
+    turn, tenth = turn_of_today(TENTHS)
+    begin = SEEDS + (turn * TENTHS + tenth) * SEEDS_A_DAY
+    assert live(kind, range(begin, begin + SEEDS_A_DAY)) > SEEDS_A_DAY
 
 
 def test_what_a_start_tells_after_a_sync_that_failed_outlives_a_power_cut():
