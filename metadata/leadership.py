@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Final
 
 from headrace.config.node import MetadataConfig
 from headrace.metadata.commits import Committer
@@ -17,6 +18,9 @@ from headrace.metadata.quorum.told_levels import told_levels
 from headrace.metadata.rpc.requests import UpdateFeatures
 from headrace.metadata.supervision import BrokerSupervision
 from headrace.metadata.transport import PeerNetwork
+
+HEAR_WITHIN_S: Final = 5.0  # brokers send heartbeats every 2 s by default
+LOOK_INTERVAL_S: Final = 0.05
 
 
 class Leadership:
@@ -74,8 +78,21 @@ class Leadership:
         """
         members = [it.node_id for it in self._quorum.configuration.members]
         controllers = await told_levels(self._network, members, node_id=self._quorum.node_id)
+        await self._hear_from_brokers()
         readers = Readers(controllers, self.supervision.told_levels())
         await self.committer.propose(partial(update_features, request, readers))
+
+    async def _hear_from_brokers(self) -> None:
+        """Wait for a heartbeat of each broker that this leader has not heard of yet, at most `HEAR_WITHIN_S`."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HEAR_WITHIN_S):
+                while True:
+                    live = (it for it in self._quorum.image.brokers.values() if not it.epoch_ended)
+                    if {
+                        (it.node_id, it.epoch) for it in live
+                    } <= self.supervision.told_levels().keys():
+                        return
+                    await asyncio.sleep(LOOK_INTERVAL_S)
 
     async def _keep_own_address(self) -> None:
         with suppress(LeadershipLostError, RefusedError):

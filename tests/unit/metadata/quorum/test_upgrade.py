@@ -128,8 +128,11 @@ async def test_a_new_leader_learns_from_heartbeats_what_brokers_read(tmp_path, m
 
         refused = await ask(leader, UPGRADE)
         assert "broker 11 has not said what it reads yet" in refused.message
+        waiting = asyncio.ensure_future(ask(leader, UPGRADE))
+        await asyncio.sleep(2)
+        assert not waiting.done()
         await beat(leader, 11, epoch, READ_HERE)
-        assert (await ask(leader, UPGRADE)).body == Done()
+        assert (await waiting).body == Done()
 
 
 @scenario
