@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from headrace.metadata.levels import NEWEST, OLDEST
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
 from tests.environment.kafka import run_tool
@@ -189,6 +190,18 @@ def test_the_quorum(tool: Callable[..., str], cluster_id: str) -> None:
     own = ("--controller-id", "1", "--controller-directory-id", directory)
     with pytest.raises(AssertionError, match="last voter"):
         tool(command, "remove-controller", *own)
+
+
+def test_the_level_of_the_cluster(tool: Callable[..., str]) -> None:
+    command = "FeatureCommand"
+    (row,) = [line for line in tool(command, "describe").splitlines() if "metadata.version" in line]
+    assert f"SupportedMinVersion: UNKNOWN {OLDEST}" in row.replace("[", "").replace("]", "")
+    assert str(NEWEST) in row
+    again = f"metadata.version={NEWEST}"
+    assert "was upgraded" in tool(command, "upgrade", "--feature", again)
+    for lower in ("1", str(NEWEST + 1)):
+        with pytest.raises(AssertionError, match="cannot be set to"):
+            tool(command, "upgrade", "--feature", f"metadata.version={lower}")
 
 
 def test_the_cluster(cluster_tool: Callable[..., str], bootstrap: str, cluster_id: str) -> None:
