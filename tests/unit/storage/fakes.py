@@ -234,9 +234,9 @@ class WatchedControlPlane(ControlPlane):
         super().__init__()
         self.journal = journal or Journal()
         self.commits: list[CommitStreamSetObject] = []
-        self.client.observers.append(self._note)
+        self.client.observers.append(self._write_down)
 
-    def _note(self, request: object, before: MetadataImage) -> None:
+    def _write_down(self, request: object, before: MetadataImage) -> None:
         match request:
             case OpenStreamBatch():
                 for it in request.streams:
