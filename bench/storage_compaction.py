@@ -27,7 +27,6 @@ import uvloop
 
 from bench.blocks import make_block
 from bench.bucket_server import bucket_server, bucket_uri
-from bench.control_plane import ControlPlane
 from bench.process_usage import usage
 from bench.s3_requests import MIB, Mark
 from headrace.broker.telemetry.runtime_tuning import tune
@@ -39,8 +38,8 @@ from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.object_upload import ObjectUpload
 from headrace.storage.upload.plan import plan_upload
 from headrace.storage.upload.retry import Retrying
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 
-CLUSTER = "bench"
 OBJECT_BYTES = 128 * MIB
 MIN_BYTES = MIN_COPIED_GROUP_WIDTH * OBJECT_BYTES  # fewer objects are not compacted
 MAX_MEMORY_SHARE = 1.2  # of the budget
@@ -82,7 +81,7 @@ async def prepare(uri: str, streams: int, size_bytes: int) -> ControlPlane:
         config,
         store=store,
         objects=control,
-        cluster_id=CLUSTER,
+        cluster_id=CLUSTER_ID,
         retrying=Retrying(rng, counters),
         clock_ms=lambda: 0,
         counters=counters,
@@ -93,7 +92,7 @@ async def prepare(uri: str, streams: int, size_bytes: int) -> ControlPlane:
         block, sizes = make_block(streams, OBJECT_BYTES, first_offset=0, seed=number)
         block = {
             stream_id: [
-                batch._replace(base_offset=batch.base_offset + control.ends[stream_id])
+                batch._replace(base_offset=batch.base_offset + control.end(stream_id))
                 for batch in found
             ]
             for stream_id, found in block.items()
@@ -108,9 +107,9 @@ async def compact(uri: str, kind: str, control: ControlPlane) -> Row:
     """Compact once, in this process."""
     config = replace(StorageConfig(bucket_uri=uri), compaction_bytes_per_s=1 << 40)
     store = open_object_store(uri, rng=random.Random(1), part_bytes=config.object_part_bytes)
-    open_streams = list(control.epochs.items())
+    open_streams = [(it.stream_id, it.epoch) for it in control.image.streams.values() if it.opened]
     compactor = Compactor(
-        config, store, control, CLUSTER, rng=random.Random(1), streams=lambda: open_streams
+        config, store, control, CLUSTER_ID, rng=random.Random(1), streams=lambda: open_streams
     )
     before = usage("self")
     began = time.perf_counter()
@@ -138,7 +137,7 @@ async def compact(uri: str, kind: str, control: ControlPlane) -> Row:
 def measure(uri: str, kind: str, state: Path) -> None:
     """Compact and print the row: the program of the new process."""
     tune()
-    row = uvloop.run(compact(uri, kind, pickle.loads(state.read_bytes())))
+    row = uvloop.run(compact(uri, kind, ControlPlane(controller=pickle.loads(state.read_bytes()))))
     print(json.dumps(asdict(row)))
 
 
@@ -151,7 +150,8 @@ def run(size_bytes: int) -> list[Row]:
             with bucket_server(scratch) as server:
                 uri = bucket_uri(server.endpoint)
                 state = scratch / "state"
-                state.write_bytes(pickle.dumps(asyncio.run(prepare(uri, streams, size_bytes))))
+                control = asyncio.run(prepare(uri, streams, size_bytes))
+                state.write_bytes(pickle.dumps(control.controller))
                 command = [sys.executable, "-m", "bench.storage_compaction"]
                 command += ["--measure", kind, uri, str(state)]
                 done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)

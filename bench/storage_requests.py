@@ -31,7 +31,6 @@ from pathlib import Path
 import uvloop
 
 from bench.bucket_server import bucket_server, bucket_uri
-from bench.control_plane import ControlPlane, Lease
 from bench.s3_proxy import CountingProxy
 from bench.s3_report import (
     HEADING,
@@ -57,8 +56,8 @@ from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import ObjectStore
 from headrace.wal.log import DeltaWal
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 
-CLUSTER = "bench"
 BATCH_BYTES = 16 * 1024
 READ_BYTES = 1 * MIB
 MAX_STREAMS_READ = 500
@@ -156,7 +155,7 @@ async def compact(
         replace(config, compaction_bytes_per_s=1 << 40),
         store,
         control,
-        CLUSTER,
+        CLUSTER_ID,
         rng=random.Random(1),
         streams=lambda: [(number + 1, epoch) for number in range(streams)],
     )
@@ -172,11 +171,11 @@ async def read(
     config: StorageConfig, store: ObjectStore, control: ControlPlane, streams: int
 ) -> int:
     """Read whole streams, one after the other; return the bytes."""
-    blocks = BlockCache(config, store, control, CLUSTER)
+    blocks = BlockCache(config, store, control, CLUSTER_ID)
     read_bytes = 0
     step = max(1, streams // MAX_STREAMS_READ)
     for stream_id in range(1, streams + 1, step):
-        offset, end = 0, control.ends[stream_id]
+        offset, end = 0, control.end(stream_id)
         while offset < end:
             batches = await blocks.read(stream_id, offset, end, READ_BYTES)
             read_bytes += sum(len(it.payload) for it in batches)
@@ -194,14 +193,14 @@ async def measure(
     store = open_object_store(config.bucket_uri, rng=rng, part_bytes=config.object_part_bytes)
     client = Client(store, proxy)
     control = ControlPlane()
-    blocks = BlockCache(config, store, control, CLUSTER)
+    blocks = BlockCache(config, store, control, CLUSTER_ID)
     engine = StorageEngine(
         config,
         wal_factory=lambda on_confirmed, on_failed: DeltaWal(
             WalConfig(path=str(wal_path)),
             node_id=1,
             node_epoch=epoch,
-            cluster_id=CLUSTER,
+            cluster_id=CLUSTER_ID,
             rng=rng,
             wall_clock_ms=lambda: int(time.time() * 1000),
             on_confirmed=on_confirmed,
@@ -211,10 +210,10 @@ async def measure(
         store=store,
         streams=control,
         objects=control,
-        lease=Lease(),
+        lease=control,
         blocks=blocks,
         rng=rng,
-        cluster_id=CLUSTER,
+        cluster_id=CLUSTER_ID,
     )
     proxy.take()
     await engine.start()
@@ -230,11 +229,11 @@ async def measure(
     read_bytes = await read(config, store, control, streams)
     reads = client.take("reads")
     keys = [key for key, _ in await store.list("")]
-    live = {*control.stream_sets, *control.stream_objects, *control.destroyed}
-    assert set(keys) == {object_key(CLUSTER, it) for it in live}, (
+    live = {*control.committed, *control.destroyed}
+    assert set(keys) == {object_key(CLUSTER_ID, it) for it in live}, (
         "the bucket has exactly the live objects"
     )
-    upkeep = await measure_upkeep(config, store, control, CLUSTER, proxy)
+    upkeep = await measure_upkeep(config, store, control, proxy)
     await store.delete([key for key, _ in await store.list("")])
     await store.close()
     return Row(

@@ -2,22 +2,20 @@
 
 import random
 import time
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from bench.control_plane import ControlPlane
 from bench.s3_proxy import CountingProxy
 from bench.s3_requests import Tally
 from headrace.config.node import MetadataConfig, StorageConfig
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.published import NO_SNAPSHOT
 from headrace.metadata.publishing import SnapshotPublisher
-from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownObjectState
 from headrace.storage.audit.cost import Prices
 from headrace.storage.errors import StorageError
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from headrace.storage.sweep.sweeper import Sweeper
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 
 HOUR_MS = 3_600_000
 HOURS_OF_A_MONTH = 730
@@ -65,25 +63,6 @@ class Upkeep:
         }
 
 
-class _SweptMetadata:
-    """The metadata of the benchmarks' control plane, for a sweep."""
-
-    def __init__(self, control: ControlPlane, cluster_id: str) -> None:
-        objects = control.stream_sets | control.stream_objects
-        self._known: Mapping[int, KnownObject] = {
-            it: KnownObject(it, KnownObjectState.COMMITTED, found[0], 0)
-            for it, found in objects.items()
-        } | {it: KnownObject(it, KnownObjectState.DESTROYED, 0, 0) for it in control.destroyed}
-        self._cluster_id = cluster_id
-
-    def is_sweeper(self) -> bool:
-        return True
-
-    def known_bucket(self, object_ids: Iterable[int]) -> KnownBucket:
-        found = {it: self._known[it] for it in object_ids if it in self._known}
-        return KnownBucket(self._cluster_id, found, max(self._known, default=0) + 1)
-
-
 async def _stop(reason: str) -> None:
     raise RuntimeError(reason)
 
@@ -92,7 +71,6 @@ async def measure_upkeep(
     config: StorageConfig,
     store: RetryingObjectStore,
     control: ControlPlane,
-    cluster_id: str,
     proxy: CountingProxy,
 ) -> Upkeep:
     """Sweep the bucket and put a snapshot into it, once each, and count the requests."""
@@ -102,7 +80,7 @@ async def measure_upkeep(
         config,
         store,
         place,
-        _SweptMetadata(control, cluster_id),
+        control,
         rng=random.Random(1),
         wall_clock_ms=lambda: time.time_ns() // 1_000_000,
     )
@@ -113,7 +91,7 @@ async def measure_upkeep(
     assert not found.failures, found
     assert not found.removed_objects, found
     published = MetadataConfig()
-    image = MetadataImage(cluster_id=cluster_id, index=1)
+    image = MetadataImage(cluster_id=CLUSTER_ID, index=1)
     publisher = SnapshotPublisher(
         store,
         lambda: image,

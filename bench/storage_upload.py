@@ -30,7 +30,6 @@ from obstore.store import S3Store
 
 from bench.blocks import make_block
 from bench.bucket_server import BUCKET, REGION, bucket_server, bucket_uri
-from bench.control_plane import ControlPlane
 from bench.s3_requests import MIB, Mark
 from headrace.broker.telemetry.runtime_tuning import tune
 from headrace.config.node import StorageConfig
@@ -41,8 +40,8 @@ from headrace.storage.upload.object_upload import ObjectUpload
 from headrace.storage.upload.plan import plan_upload
 from headrace.storage.upload.retry import Retrying
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY
+from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 
-CLUSTER = "bench"
 PLAIN_PART_BYTES = 16 * MIB
 PLAIN_PARTS_INFLIGHT = 4
 MIN_RATIO = 0.9
@@ -89,7 +88,7 @@ async def measure(endpoint: str, blocks: int, block_bytes: int, runs: int) -> Ro
         config,
         store=store,
         objects=control,
-        cluster_id=CLUSTER,
+        cluster_id=CLUSTER_ID,
         retrying=Retrying(rng, counters),
         clock_ms=lambda: 0,
         counters=counters,
@@ -135,7 +134,7 @@ async def measure(endpoint: str, blocks: int, block_bytes: int, runs: int) -> Ro
     if store.statistics.retries or counters.retries_total:
         sys.exit("the store retried requests, so the figures are not valid")
     await store.delete(
-        [object_key(CLUSTER, it) for it in range(1, await control.prepare_objects(1, 0))]
+        [object_key(CLUSTER_ID, it) for it in range(await control.prepare_objects(1, 1))]
     )
     await store.close()
     return row
