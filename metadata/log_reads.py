@@ -17,6 +17,7 @@ logger = logging.getLogger("headrace.controller")
 
 MAX_FOLLOWERS: Final = 1_000  # waiting requests for entries; beyond that they are refused
 MAX_FETCH_WAIT_MS: Final = 30_000
+MAX_APPLY_WAIT_MS: Final = 1_000
 MAX_FETCH_BYTES: Final = 32 << 20
 
 
@@ -67,13 +68,15 @@ class LogReads:
         if request.from_index > entries.end_index + 1:
             # A deposed leader that does not know it may have fewer entries than a follower of the next one.
             await self._leading.confirm_leading()
+            # The node of a learner may know of a commit before this one has applied it.
+            await self._wait_past(request.from_index - 2, MAX_APPLY_WAIT_MS)
         if request.from_index > entries.end_index + 1:
             raise RefusedError(
                 ErrorCode.POSITION_OUT_OF_RANGE,
                 f"entry {request.from_index} was requested, but the log ends at entry {entries.end_index}",
             )
         if request.from_index > entries.end_index:
-            await self._wait_past(entries.end_index, request.max_wait_ms)
+            await self._wait_past(request.from_index - 1, request.max_wait_ms)
             self._leading.require_leading()
         self._require_reader(request.reads)
         found = entries.read(request.from_index, min(request.max_bytes, MAX_FETCH_BYTES))
@@ -113,6 +116,7 @@ class LogReads:
             raise RefusedError(ErrorCode.UNSUPPORTED_VERSION, cannot_read(reads, level))
 
     async def _wait_past(self, index: int, max_wait_ms: int) -> None:
+        """Wait until there is an entry after this one, or this node may lead no more."""
         if self._waiting >= MAX_FOLLOWERS:
             raise RefusedError(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
@@ -121,7 +125,9 @@ class LogReads:
         self._waiting += 1
         try:
             async with asyncio.timeout(min(max_wait_ms, MAX_FETCH_WAIT_MS) / 1000):
-                await self._entries.wait_past(index)
+                while self._entries.end_index <= index:
+                    await self._entries.wait_past(index)
+                    self._leading.require_leading()
         except TimeoutError:
             pass
         finally:
