@@ -1,0 +1,93 @@
+"""Whole clusters in virtual time: unchanged nodes, and everything around them simulated."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tests.environment.rotation import turn_of_today
+from tests.simulation.cluster.bucket import Weather
+from tests.simulation.cluster.nature import Nature, draw
+from tests.simulation.cluster.network import Links
+from tests.simulation.cluster.swarm import run
+
+FIRST_ROTATING = 1_000_000  # those before are the ledger's
+ROTATING = 100
+PARTS = 4
+
+
+def report_of(seed: int, seconds: float, hash_seed: str) -> dict[str, object]:
+    """Run a seed in a process of Python with hashes of its own."""
+    command = ["-m", "tests.simulation.cluster.run", str(seed), "--json", "--seconds", str(seconds)]
+    variables = os.environ | {"PYTHONHASHSEED": hash_seed}
+    done = subprocess.run(
+        [sys.executable, *command], env=variables, stdout=subprocess.PIPE, check=False
+    )
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_a_seed_gives_the_same_trace_in_two_processes() -> None:
+    one, other = (report_of(4, 3.0, hash_seed) for hash_seed in ("1", "2"))
+    assert one["findings"] == []
+    assert one["acknowledged"]
+    assert (one["trace"], one["arrivals"]) == (other["trace"], other["arrivals"])
+
+
+def nature(*faults: str, weather: Weather | None = None) -> Nature:
+    """Three controllers and three brokers that keep much in their WALs, with these faults close together."""
+    return replace(
+        draw(random.Random(0)),
+        controllers=3,
+        brokers=3,
+        faults=faults,
+        pause_s=(0.2, 1.0),
+        links=Links(),
+        weather=weather or Weather(),
+        upload_interval_ms=5_000,
+        upload_threshold_bytes=2 << 20,
+        record_bytes=1_000,
+        send_pause_s=0.02,
+    )
+
+
+NATURES = {
+    "kills": nature("kill"),
+    "power cuts": nature("power cut", "all controllers"),
+    "cut links": nature("isolate", "cut", "stop beyond the session"),
+    "stormy bucket": replace(
+        nature("kill", weather=Weather(late=0.1, reply_lost=0.05, repeated=0.1)),
+        upload_interval_ms=300,
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", NATURES)
+def test_clusters_with_one_kind_of_fault(which: str) -> None:
+    reports = list(run(range(2), seconds=8.0, jobs=2, nature=NATURES[which]))
+    assert [(it.seed, it.findings[:3]) for it in reports if it.findings] == []
+    assert all(it.acknowledged for it in reports)
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="partitions wait for their broker")
+def test_partitions_of_a_broker_that_is_gone_are_served_by_others() -> None:
+    (report,) = run([1], seconds=8.0, nature=nature("broker lost"))
+    assert report.findings == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_clusters_of_today(part: int) -> None:
+    day, _ = turn_of_today(1)
+    size = ROTATING // PARTS
+    first = FIRST_ROTATING + day * ROTATING + part * size
+    reports = list(run(range(first, first + size)))
+    assert [(it.seed, it.findings[:3]) for it in reports if it.findings] == []
+    assert len(reports) == size

@@ -1,0 +1,159 @@
+"""The story of one run: which faults happen when, drawn from the seed."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+
+from tests.simulation.cluster import inspection
+from tests.simulation.cluster.cluster import Cluster, Host
+from tests.simulation.cluster.replacement import replace_disk
+from tests.simulation.cluster.settings import SESSION_MS
+
+SESSION_S = SESSION_MS / 1000
+FAILOVER_S = 3.0  # behind the end of the session
+
+
+class Story:
+    """Lets faults happen one after the other, some of them while others last."""
+
+    def __init__(self, cluster: Cluster, rng: random.Random) -> None:
+        self._cluster = cluster
+        self._rng = rng
+        self._kinds: dict[str, Callable[[], Awaitable[None]]] = {
+            "kill": self._kill,
+            "power cut": self._power_cut,
+            "stop": self._stop,
+            "stop beyond the session": self._stop_long,
+            "cut": self._cut,
+            "one-way cut": self._cut_one_way,
+            "isolate": self._isolate,
+            "all controllers": self._all_controllers,
+            "leader and another": self._leader_and_another,
+            "bucket down": self._bucket_down,
+            "empty controller": self._empty_controller,
+            "second process": self._second_process,
+            "broker lost": self._broker_lost,
+        }
+
+    async def tell(self, until_s: float) -> None:
+        """Let faults happen until a moment."""
+        cluster, rng = self._cluster, self._rng
+        kinds = [it for it in cluster.nature.faults if it in self._kinds]
+        if not kinds:
+            return
+        async with asyncio.TaskGroup() as lasting:
+            while True:
+                await asyncio.sleep(rng.uniform(*cluster.nature.pause_s))
+                if cluster.loop.time() >= until_s:
+                    break
+                kind = rng.choice(kinds)
+                cluster.tell(kind)
+                fault = self._kinds[kind]()
+                if rng.random() < 0.3:
+                    lasting.create_task(fault)  # type: ignore[arg-type]
+                else:
+                    await fault
+
+    def _any(self) -> Host:
+        return self._rng.choice(self._cluster.hosts)
+
+    async def _down(self, host: Host, *, power_cut: bool) -> None:
+        self._cluster.kill(host, power_cut=power_cut)
+        host.keep_down = True
+        await asyncio.sleep(self._rng.choice((0.0, 0.5, 2.0)) * self._rng.random())
+        host.keep_down = False
+
+    async def _kill(self) -> None:
+        await self._down(self._any(), power_cut=False)
+
+    async def _power_cut(self) -> None:
+        await self._down(self._any(), power_cut=True)
+
+    async def _stopped(self, host: Host, for_s: float) -> None:
+        process = host.process
+        if process is None:
+            return
+        process.stop()
+        await asyncio.sleep(for_s)
+        if process.is_alive and process.is_stopped:
+            process.resume(self._cluster.loop)
+
+    async def _stop(self) -> None:
+        await self._stopped(self._any(), self._rng.uniform(0.1, 1.5))
+
+    async def _stop_long(self) -> None:
+        host = self._rng.choice(self._cluster.brokers)
+        await self._stopped(host, SESSION_S * self._rng.uniform(1.0, 1.8))
+
+    async def _cut_links(self, links: list[tuple[str, str]]) -> None:
+        network = self._cluster.network
+        for link in links:
+            network.cut(*link)
+        await asyncio.sleep(self._rng.choice((0.5, 2.0, 5.0)) * self._rng.random())
+        for link in links:
+            network.heal(*link)
+
+    def _two(self) -> tuple[str, str]:
+        one, other = self._rng.sample(self._cluster.hosts, 2)
+        return one.name, other.name
+
+    async def _cut(self) -> None:
+        one, other = self._two()
+        await self._cut_links([(one, other), (other, one)])
+
+    async def _cut_one_way(self) -> None:
+        await self._cut_links([self._two()])
+
+    async def _isolate(self) -> None:
+        one = self._any()
+        others = [it.name for it in self._cluster.hosts if it is not one]
+        links = [(one.name, it) for it in others]
+        if self._rng.random() < 0.7:
+            links += [(it, one.name) for it in others]
+        await self._cut_links(links)
+
+    async def _all_controllers(self) -> None:
+        async with asyncio.TaskGroup() as all_of_them:
+            for host in self._cluster.controllers:
+                all_of_them.create_task(self._down(host, power_cut=self._rng.random() < 0.5))
+
+    async def _leader_and_another(self) -> None:
+        if len(self._cluster.controllers) < 2:
+            return
+        one, other = self._rng.sample(self._cluster.controllers, 2)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._stopped(one, self._rng.uniform(0.5, 3)))
+            both.create_task(self._down(other, power_cut=False))
+
+    async def _bucket_down(self) -> None:
+        bucket = self._cluster.bucket
+        bucket.is_down = True
+        await asyncio.sleep(self._rng.uniform(0.5, 4.0))
+        bucket.is_down = False
+
+    async def _empty_controller(self) -> None:
+        """A controller loses its disk; one at a time, and only where a majority keeps theirs."""
+        cluster = self._cluster
+        if len(cluster.controllers) >= 3 and all(it.done() for it in cluster.repairs):
+            host = self._rng.choice(cluster.controllers)
+            cluster.repairs.append(asyncio.create_task(replace_disk(cluster, host)))
+
+    async def _second_process(self) -> None:
+        """A second process has a broker's node id, on another host with empty disks."""
+        cluster = self._cluster
+        twin = cluster.twin(self._rng.choice(cluster.brokers).node_id)
+        cluster.start(twin)
+        await asyncio.sleep(self._rng.uniform(0.5, 6.0))
+        cluster.kill(twin)
+
+    async def _broker_lost(self) -> None:
+        """A broker is gone and stays away: others must serve its partitions. Nothing else may be wrong then."""
+        cluster = self._cluster
+        host = self._rng.choice(cluster.brokers)
+        wanted = inspection.served(host)
+        cluster.kill(host, power_cut=True)
+        host.keep_down = True
+        left = await inspection.unserved(cluster, wanted, SESSION_S + FAILOVER_S)
+        cluster.failures += [f"{it} of {host.name} is served by nobody" for it in sorted(left)]
+        host.keep_down = False
+        await cluster.serving([host])

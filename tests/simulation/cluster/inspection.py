@@ -1,0 +1,165 @@
+"""Looks into the nodes: who leads what at a moment, and whether all hold the same metadata.
+
+A node gives nothing of this away, so it is found where its coroutine keeps it.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+from uuid import UUID
+
+from headrace.broker.node.broker_role import BrokerRole
+from headrace.broker.node.controller_role import ControllerRole
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.brokers import BrokerState
+from headrace.metadata.images.objects import ObjectState
+from headrace.storage.audit.inventory import KeyKind, meaning_of
+from headrace.storage.objects.keys import object_key
+from tests.simulation.cluster.cluster import Cluster, Host
+
+LOOK_S = 0.05
+MAX_FAILURES = 20
+EQUAL_S = 20.0
+SWEPT_S = 240.0
+
+
+def broker_of(host: Host) -> BrokerRole | None:
+    """Return the broker that runs on a host."""
+    found = _local(host, "broker")
+    return found if isinstance(found, BrokerRole) else None
+
+
+def controller_of(host: Host) -> ControllerRole | None:
+    """Return the controller that runs on a host."""
+    found = _local(host, "controller")
+    return found if isinstance(found, ControllerRole) else None
+
+
+def image_of(host: Host) -> MetadataImage | None:
+    """Return the metadata as a node has them."""
+    controller, broker = controller_of(host), broker_of(host)
+    if controller is not None:
+        return controller.node.image
+    parts = None if broker is None else broker._parts
+    return None if parts is None else parts._client.image
+
+
+def served(host: Host) -> set[tuple[UUID, int]]:
+    """Return the partitions that a broker serves at this moment."""
+    role = broker_of(host)
+    if not host.is_running or role is None or role._parts is None:
+        return set()
+    partitions = role._parts.partitions
+    return (
+        {(it.topic_id, it.index) for it in partitions.all()}
+        if partitions.is_lease_valid()
+        else set()
+    )
+
+
+async def unserved(
+    cluster: Cluster, wanted: set[tuple[UUID, int]], within_s: float
+) -> set[tuple[UUID, int]]:
+    """Wait until others serve partitions whose broker has died; return those that nobody serves by then."""
+    until_s = cluster.loop.time() + within_s
+    while True:
+        left = wanted.difference(*map(served, cluster.brokers))
+        if not left or cluster.loop.time() >= until_s:
+            return left
+        await asyncio.sleep(LOOK_S)
+
+
+def led_twice(cluster: Cluster) -> list[str]:
+    """Return the partitions that two brokers serve at this moment."""
+    leaders: dict[tuple[UUID, int], list[str]] = {}
+    for host in cluster.brokers:
+        for key in sorted(served(host)):
+            leaders.setdefault(key, []).append(host.name)
+    return [f"{key} is led by {hosts}" for key, hosts in leaders.items() if len(hosts) > 1]
+
+
+def served_too_long(cluster: Cluster) -> list[str]:
+    """Return the brokers whose lease holds although a controller has ended their epoch: another may lead."""
+    images = [image_of(host) for host in cluster.controllers if host.is_running]
+    newest = max((it for it in images if it is not None), key=lambda it: it.index, default=None)
+    found = []
+    for host in cluster.brokers:
+        role = broker_of(host)
+        if newest is None or not host.is_running or role is None or role._parts is None:
+            continue
+        known, epoch = newest.brokers.get(host.node_id), role._parts._client.node_epoch
+        is_over = known is not None and (known.epoch > epoch or known.state > BrokerState.ACTIVE)
+        if is_over and role._parts.partitions.is_lease_valid():
+            found.append(f"{host.name} has a lease in epoch {epoch}, which has ended")
+    return found
+
+
+async def watch_leaders(cluster: Cluster) -> None:
+    """Look for partitions with two leaders and leases that are too long, until cancelled."""
+    while True:
+        await asyncio.sleep(LOOK_S)
+        if len(cluster.failures) < MAX_FAILURES:
+            now_s = cluster.loop.time()
+            found = led_twice(cluster) + served_too_long(cluster)
+            cluster.failures += [f"at {now_s:.2f} s {it}" for it in found]
+
+
+async def unequal_metadata(cluster: Cluster) -> list[str]:
+    """Wait until all nodes are at the same entry; return what differs."""
+    until_s = cluster.loop.time() + EQUAL_S
+    while True:
+        images = {host.name: image_of(host) for host in cluster.hosts}
+        indexes = {name: image.index if image else -1 for name, image in images.items()}
+        if len(set(indexes.values())) == 1:
+            break
+        if cluster.loop.time() > until_s:
+            return [f"nodes are at different entries of the metadata log: {indexes}"]
+        await asyncio.sleep(0.01)
+    first, *others = images
+    return [f"{it} has other metadata than {first}" for it in others if images[it] != images[first]]
+
+
+async def orphans(cluster: Cluster) -> list[str]:
+    """Let the sweep do its work; return what is in the bucket for nobody, or is missing there."""
+    until_s = cluster.loop.time() + SWEPT_S
+    while True:
+        image = image_of(cluster.controllers[0])
+        assert image is not None
+        missing = _missing(cluster, image)
+        left = [it for it in sorted(cluster.bucket.objects) if not _is_known(it, image)]
+        if missing or not left:
+            return missing
+        if cluster.loop.time() > until_s:
+            return [f"{it} belongs to nothing" for it in left]
+        await asyncio.sleep(2)
+
+
+def _missing(cluster: Cluster, image: MetadataImage) -> list[str]:
+    wrong = []
+    for found in image.objects.by_id.values():
+        if found.state == ObjectState.COMMITTED:
+            content = cluster.bucket.objects.get(object_key(image.cluster_id, found.object_id))
+            if content is None or len(content) != found.size_bytes:
+                size = None if content is None else len(content)
+                wrong.append(f"object {found.object_id} of {found.size_bytes} bytes has {size}")
+    return wrong
+
+
+def _is_known(key: str, image: MetadataImage) -> bool:
+    meaning = meaning_of(key)
+    return meaning.kind is not KeyKind.OBJECT or meaning.object_id in image.objects.by_id
+
+
+def _local(host: Host, name: str) -> object:
+    for frame in _frames(host):
+        if frame.f_code.co_qualname.startswith("Node.") and frame.f_locals.get(name) is not None:
+            return frame.f_locals[name]
+    return None
+
+
+def _frames(host: Host) -> Iterator[FrameType]:
+    coroutine: Any = host.task.get_coro() if host.task is not None else None
+    while coroutine is not None and getattr(coroutine, "cr_frame", None) is not None:
+        yield coroutine.cr_frame
+        coroutine = coroutine.cr_await

@@ -1,0 +1,121 @@
+"""The clients of one run, what they do at once, and what is judged of it."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from tests.simulation.cluster import wire
+from tests.simulation.cluster.admin import Admin, AdminHistory, Deleter
+from tests.simulation.cluster.clients import SeenCodes
+from tests.simulation.cluster.cluster import Cluster
+from tests.simulation.cluster.members import Member
+from tests.simulation.cluster.offsets import OffsetHistory
+from tests.simulation.cluster.process import Process
+from tests.simulation.cluster.producers import IdempotentProducer, Producer
+from tests.simulation.cluster.readers import Reader
+from tests.simulation.cluster.records import Place, RecordHistory
+
+RECORDS, DELETED, AGING, SETTINGS = "records", "deleted", "aging", "settings"
+GROUP = "group"
+MEMBERS = 2
+ADMIN_PAUSE_S = 0.4
+IDEMPOTENT = 2  # the number of that producer
+
+
+class Load:
+    """All clients of one cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.records = RecordHistory()
+        self.offsets = OffsetHistory()
+        self.admin = AdminHistory(SETTINGS)
+        self.seen = SeenCodes()
+        self.read = 0
+        self._cluster = cluster
+        self._brokers = [it.node_id for it in cluster.brokers]
+        self._topics = {RECORDS: 2 * len(self._brokers), DELETED: 2, AGING: 1, SETTINGS: 1}
+        self._deleter = Deleter(*self._of("deleter", 0), ends=self._end)
+
+    async def create_topics(self) -> None:
+        """Create the topics that are there from the beginning."""
+        connection = await wire.Connection.open(self._brokers[0])
+        for name, partitions in self._topics.items():
+            configs = {"retention.ms": "3000"} if name == AGING else {}
+            code = await wire.create_topic(connection, name, partitions, configs)
+            assert code == 0, code
+        connection.close()
+
+    def clients(self, until_s: float) -> list["asyncio.Task[None]"]:
+        """Start all clients; they end soon after a moment."""
+        pause_s = self._cluster.nature.send_pause_s
+        tasks = [
+            self.start("producer-0", self._producer(0).run(self.places(RECORDS), until_s, pause_s)),
+            self.start("producer-1", self._producer(1).run(self.places(RECORDS), until_s, pause_s)),
+            self.start(
+                "idempotent", self._idempotent().run(self.places(RECORDS), until_s, pause_s)
+            ),
+            self.start(
+                "producer-3",
+                self._producer(3).run(
+                    self.places(DELETED) + self.places(AGING), until_s, 3 * pause_s
+                ),
+            ),
+            self.start("deleter", self._deleter.run(self.places(DELETED), until_s)),
+        ]
+        tasks += [
+            self.start(f"member-{it}", self._member(it).run(until_s)) for it in range(MEMBERS)
+        ]
+        for node_id in self._brokers:
+            admin = Admin(*self._of("admin", node_id), node_id=node_id, history=self.admin)
+            tasks.append(self.start(f"admin-{node_id}", admin.run(until_s, ADMIN_PAUSE_S)))
+        return tasks
+
+    async def judge(self) -> list[str]:
+        """Read everything, and return what is wrong."""
+        reader = Reader(*self._of("reader", 0))
+        found, starts = {}, {}
+        for place in self.places(RECORDS) + self.places(DELETED):
+            starts[place], found[place] = await self.start("reader", reader.read(place))
+        await self.start("member-9", self._member(9).look())
+        self.read = sum(map(len, found.values()))
+        wrong = self.records.judge(found, starts, must_all_be_there=frozenset({IDEMPOTENT}))
+        for place, start in starts.items():
+            least = self._deleter.acknowledged.get(place, 0)
+            most = self._deleter.attempted.get(place, 0)
+            if not least <= start <= most:
+                wrong.append(f"{place} starts at {start}: {least} to {most} was asked for")
+        return wrong + self.offsets.wrong + self.admin.judge() + self.seen.faults
+
+    def start(self, host: str, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        """Let a client work on a host of its own."""
+        return self._cluster.loop.create_task(work, context=Process(host).context)
+
+    def places(self, topic: str) -> list[Place]:
+        return [(topic, it) for it in range(self._topics[topic])]
+
+    def _of(self, kind: str, number: int) -> tuple[Any, ...]:
+        return number, self._brokers, self._cluster.rng(kind, number), self.seen
+
+    def _producer(self, number: int) -> Producer:
+        size = self._cluster.nature.record_bytes
+        return Producer(*self._of("producer", number), history=self.records, record_bytes=size)
+
+    def _idempotent(self) -> IdempotentProducer:
+        return IdempotentProducer(
+            *self._of("idempotent", IDEMPOTENT),
+            history=self.records,
+            record_bytes=self._cluster.nature.record_bytes,
+        )
+
+    def _member(self, number: int) -> Member:
+        return Member(
+            *self._of("member", number),
+            group=GROUP,
+            places=self.places(RECORDS),
+            offsets=self.offsets,
+            history=self.records,
+        )
+
+    def _end(self, place: Place) -> int:
+        """How far a partition is acknowledged."""
+        return self.records.ends.get(place, 0)

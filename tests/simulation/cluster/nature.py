@@ -1,0 +1,77 @@
+"""What one seed's run is like: how many nodes, the weather, which faults, and settings. Pure."""
+
+import random
+from dataclasses import dataclass
+
+from tests.simulation.cluster.bucket import Weather
+from tests.simulation.cluster.network import Links
+
+KIB = 1024
+# Not drawn, as brokers do not take over from each other yet: "broker lost".
+FAULTS = (
+    "kill",
+    "power cut",
+    "stop",
+    "stop beyond the session",
+    "cut",
+    "one-way cut",
+    "isolate",
+    "all controllers",
+    "leader and another",
+    "bucket down",
+    "empty controller",
+    "second process",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Nature:
+    """Drawn from the seed alone."""
+
+    controllers: int
+    brokers: int
+    faults: tuple[str, ...]
+    pause_s: tuple[float, float]  # between two faults
+    links: Links
+    weather: Weather
+    election_timeout_ms: int
+    snapshot_log_bytes: int
+    upload_threshold_bytes: int
+    upload_interval_ms: int
+    stream_split_bytes: int
+    compaction_interval_ms: int
+    checkpoint_interval_bytes: int
+    record_bytes: int
+    send_pause_s: float  # of a producer
+
+
+def draw(rng: random.Random) -> Nature:
+    """Draw a run's nature."""
+    controllers, brokers = rng.choices(((3, 3), (5, 5), (3, 5), (1, 2)), (80, 8, 6, 6))[0]
+    is_calm = rng.random() < 0.05  # now and then nothing is wrong at all
+    stormy = 0.0 if is_calm else rng.choice((0.0, 0.01, 0.04))
+    lossy = 0.0 if is_calm else rng.choice((0.0, 0.0, 0.01))
+    return Nature(
+        controllers=controllers,
+        brokers=brokers,
+        faults=() if is_calm else tuple(it for it in FAULTS if rng.random() < 0.6),
+        pause_s=rng.choice(((0.2, 2.0), (0.5, 4.0), (0.05, 0.5))),
+        links=Links(max_delay_s=rng.choice((0.001, 0.005, 0.03)), loss=lossy),
+        weather=Weather(
+            refused=stormy,
+            lost=stormy / 2,
+            reply_lost=stormy / 2,
+            late=stormy / 2,
+            repeated=stormy,
+            delay_s=rng.choice(((0.005, 0.03), (0.02, 0.3))),
+        ),
+        election_timeout_ms=rng.choice((500, 500, 1000)),
+        snapshot_log_bytes=rng.choice((20 * KIB, 100 * KIB, 20 << 20)),
+        upload_threshold_bytes=rng.choice((128 * KIB, 512 * KIB, 2 << 20)),
+        upload_interval_ms=rng.choice((300, 1_000, 5_000)),
+        stream_split_bytes=rng.choice((32 * KIB, 256 * KIB, 16 << 20)),
+        compaction_interval_ms=rng.choice((2_000, 5_000)),
+        checkpoint_interval_bytes=rng.choice((64 * KIB, 512 * KIB, 8 << 20)),
+        record_bytes=rng.choice((100, 1_000, 4_000)),
+        send_pause_s=rng.choice((0.02, 0.06)),
+    )

@@ -1,0 +1,79 @@
+"""An operator who replaces a controller's disk: the voter with the lost disk is removed, the one with the new added."""
+
+import asyncio
+import random
+from uuid import UUID
+
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import AddRaftVoterRequest, RemoveRaftVoterRequest
+from tests.simulation.cluster.clients import PAUSE_AFTER_ERROR_S
+from tests.simulation.cluster.cluster import Cluster, Host
+from tests.simulation.cluster.inspection import controller_of
+from tests.simulation.cluster.process import Process
+from tests.simulation.cluster.settings import CONTROLLER_PORT
+from tests.simulation.cluster.wire import LOST, Connection
+
+ASK_S = 8.0
+_DONE = frozenset({ErrorCode.NONE, ErrorCode.VOTER_NOT_FOUND, ErrorCode.DUPLICATE_VOTER})
+
+
+async def replace_disk(cluster: Cluster, host: Host) -> None:
+    """Give a controller an empty disk, and have the quorum know it."""
+    lost = _directory_id(host)
+    if lost is None:
+        return
+    cluster.kill(host, power_cut=True)
+    host.disks.replace()
+    cluster.start(host)
+    while (found := _directory_id(host)) in (None, lost, UUID(int=0)):
+        await asyncio.sleep(PAUSE_AFTER_ERROR_S)
+    assert found is not None
+    operator = _Operator(cluster, cluster.rng("operator", host.name, host.starts))
+    context = Process(f"operator-{host.name}").context
+    await cluster.loop.create_task(operator.replace(host, lost, found), context=context)
+
+
+class _Operator:
+    def __init__(self, cluster: Cluster, rng: random.Random) -> None:
+        self._cluster = cluster
+        self._rng = rng
+
+    async def replace(self, host: Host, lost: UUID, found: UUID) -> None:
+        listener = AddRaftVoterRequest.Listener(
+            name="CONTROLLER", host=host.name, port=CONTROLLER_PORT
+        )
+        remove = RemoveRaftVoterRequest(
+            cluster_id=None, voter_id=host.node_id, voter_directory_id=lost
+        )
+        add = AddRaftVoterRequest(
+            cluster_id=None,
+            timeout_ms=5_000,
+            voter_id=host.node_id,
+            voter_directory_id=found,
+            listeners=[listener],
+        )
+        await self._until_done(ApiKey.REMOVE_RAFT_VOTER, remove)
+        await self._until_done(ApiKey.ADD_RAFT_VOTER, add)
+
+    async def _until_done(self, key: ApiKey, request: object) -> None:
+        while True:
+            connection = None
+            try:
+                broker = self._rng.choice(self._cluster.brokers)
+                connection = await Connection.open(broker.node_id)
+                code = (await connection.ask(key, 0, request, within_s=ASK_S)).error_code
+                self._cluster.counts[f"{key.name.lower()}: {ErrorCode(code).name}"] += 1
+                if code in _DONE:
+                    return
+            except LOST:
+                pass
+            finally:
+                if connection is not None:
+                    connection.close()
+            await asyncio.sleep(PAUSE_AFTER_ERROR_S)
+
+
+def _directory_id(host: Host) -> UUID | None:
+    role = controller_of(host)
+    return None if role is None else role.node.directory_id

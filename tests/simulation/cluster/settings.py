@@ -1,0 +1,109 @@
+"""Settings of the simulated nodes: as an operator's, but for sizes and intervals that make much happen in 20 s."""
+
+from typing import Any
+
+from headrace.config.node import (
+    MIB,
+    Endpoint,
+    GroupConfig,
+    LogConfig,
+    MetadataConfig,
+    NetworkConfig,
+    NodeConfig,
+    StorageConfig,
+    TelemetryConfig,
+    Voter,
+    WalConfig,
+)
+from tests.simulation.cluster.nature import Nature
+
+FIRST_CONTROLLER = 101
+FIRST_BROKER = 1
+CONTROLLER_PORT = 9093
+KAFKA_PORT = 9092
+BUCKET = "s3://cluster?region=none"
+WAL_BYTES = 8 * MIB
+WAL_DEVICE_BYTES = WAL_BYTES + MIB
+SESSION_MS = 3_000
+OFFSETS_PARTITIONS = 2
+
+
+def host_of(node_id: int) -> str:
+    """Return the name of a node's host."""
+    return f"node-{node_id}"
+
+
+def voters(nature: Nature) -> tuple[Voter, ...]:
+    """Return those who found the quorum."""
+    ids = range(FIRST_CONTROLLER, FIRST_CONTROLLER + nature.controllers)
+    return tuple(Voter(it, host_of(it), CONTROLLER_PORT) for it in ids)
+
+
+def controller(nature: Nature, node_id: int) -> NodeConfig:
+    """Settings of a node that is a controller."""
+    return NodeConfig(
+        node_id=node_id,
+        process_roles=("controller",),
+        network=NetworkConfig(listeners=()),
+        storage=_storage(nature),
+        metadata=MetadataConfig(
+            log_dir="/metadata",
+            controller_listeners=(Endpoint("CONTROLLER", host_of(node_id), CONTROLLER_PORT),),
+            quorum_voters=voters(nature),
+            **_metadata(nature),
+        ),
+        telemetry=TelemetryConfig(admin_port=-1),
+        static={"s3.data.buckets": BUCKET},
+    )
+
+
+def broker(nature: Nature, node_id: int, host: str) -> NodeConfig:
+    """Settings of a node that is a broker, on a host of this name."""
+    found = tuple((it.host, it.port) for it in voters(nature))
+    return NodeConfig(
+        node_id=node_id,
+        process_roles=("broker",),
+        network=NetworkConfig(listeners=(Endpoint("PLAINTEXT", host, KAFKA_PORT),)),
+        wal=WalConfig(path="/dev/wal", capacity_bytes=WAL_BYTES, max_window_bytes=4 * MIB),
+        storage=_storage(nature),
+        metadata=MetadataConfig(quorum_bootstrap_servers=found, **_metadata(nature)),
+        groups=GroupConfig(
+            offsets_topic_partitions=OFFSETS_PARTITIONS,
+            session_timeout_min_ms=1_000,
+            initial_rebalance_delay_ms=300,
+        ),
+        log=LogConfig(
+            auto_create_topics=False,
+            max_message_bytes=MIB,
+            checkpoint_interval_bytes=nature.checkpoint_interval_bytes,
+            retention_check_interval_ms=2_000,
+        ),
+        telemetry=TelemetryConfig(admin_port=-1),
+        static={"s3.data.buckets": BUCKET},
+    )
+
+
+def _metadata(nature: Nature) -> dict[str, Any]:
+    return {
+        "election_timeout_ms": nature.election_timeout_ms,
+        "broker_session_timeout_ms": SESSION_MS,
+        "broker_heartbeat_interval_ms": 500,
+        "snapshot_log_bytes": nature.snapshot_log_bytes,
+        "snapshot_publish_interval_ms": 2_000,
+        "registration_timeout_ms": 20_000,
+    }
+
+
+def _storage(nature: Nature) -> StorageConfig:
+    return StorageConfig(
+        bucket_uri=BUCKET,
+        log_cache_bytes=16 * MIB,
+        block_cache_bytes=16 * MIB,
+        upload_threshold_bytes=nature.upload_threshold_bytes,
+        upload_interval_ms=nature.upload_interval_ms,
+        stream_split_bytes=nature.stream_split_bytes,
+        object_prepare_ttl_ms=8_000,
+        object_delete_retention_ms=3_000,
+        stream_set_object_compaction_interval_ms=nature.compaction_interval_ms,
+        sweep_interval_ms=4_000,
+    )
