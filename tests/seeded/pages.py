@@ -26,6 +26,7 @@ TITLES = {
     "turns_apis": "Turns of the event loop, where the cluster has very much",
     "offsets": "The log of a coordinator partition",
     "fetch": "Fetch sessions",
+    "cluster": "Whole clusters, caught by their simulation",
 }
 PAGES = dict.fromkeys(TITLES, PAGE)
 

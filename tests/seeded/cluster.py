@@ -1,0 +1,77 @@
+"""Mistakes that only a whole cluster shows, and that its simulation finds within a few seeds."""
+
+from tests.seeded.bug import SeededBug
+
+_TEST = "tests/property/test_cluster_simulation.py::test_clusters_with_one_kind_of_fault"
+
+BUGS = (
+    SeededBug(
+        "cluster-01",
+        "recovery empties the WAL without an upload of what it holds",
+        "storage/recovery.py",
+        "Recovery._upload",
+        "await self._committer.commit(upload, await self._committer.upload(upload))",
+        "await self._committer.upload(upload)",
+        f"{_TEST}[kills]",
+    ),
+    SeededBug(
+        "cluster-02",
+        "records are acknowledged in the turn after they were appended, not when they are durable",
+        "storage/append_path.py",
+        "AppendPath.append",
+        "self._open.add(append)",
+        """
+            self._open.add(append)
+            asyncio.get_running_loop().call_soon(self.on_confirmed, wal_end_offset)
+        """,
+        f"{_TEST}[power cuts]",
+    ),
+    SeededBug(
+        "cluster-03",
+        "a lease is longer than the session that it relies on",
+        "metadata/lease.py",
+        "lease_length_ms",
+        "session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR",
+        "2 * session_timeout_ms",
+        f"{_TEST}[cut links]",
+    ),
+    SeededBug(
+        "cluster-04",
+        "the WAL is trimmed to what is acknowledged, not to what is committed",
+        "storage/append_path.py",
+        "AppendPath.on_confirmed",
+        "self._confirmed_wal_end = confirmed[-1].wal_end_offset",
+        """
+            self._confirmed_wal_end = confirmed[-1].wal_end_offset
+            self.wal.trim(self._confirmed_wal_end - 1)
+        """,
+        f"{_TEST}[kills]",
+    ),
+    SeededBug(
+        "cluster-05",
+        "a batch that a producer repeats is appended once more",
+        "broker/partition/producer_state.py",
+        "ProducerStates.check",
+        "Check(SequenceCheck.DUPLICATE, batch)",
+        "_APPEND",
+        f"{_TEST}[kills]",
+    ),
+    SeededBug(
+        "cluster-06",
+        "a coordinator that starts again does not read the offsets of its groups",
+        "broker/coordinator/loading.py",
+        "replay_log",
+        "replay(decoded)",
+        "count += 0",
+        f"{_TEST}[kills]",
+    ),
+    SeededBug(
+        "cluster-07",
+        "the sweep of the bucket removes nothing",
+        "storage/sweep/sweeper.py",
+        "Sweeper._sweep_page",
+        "not found.removable",
+        "True",
+        f"{_TEST}[stormy bucket]",
+    ),
+)
