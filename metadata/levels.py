@@ -4,8 +4,8 @@ Each node tells the range of levels that it reads. The level of the cluster is i
 raises it, once every node reads the higher one. What an older node cannot read is written from its level on only:
 `encode_at_level` makes the bytes of every entry and snapshot, and refuses the rest.
 
-A new record needs one line in `RECORD_LEVELS`, a new field of a record one in `LATER_FIELDS`. What was released at
-a level never changes.
+A new record needs one line in `RECORD_LEVELS`, a new field of a record one in `LATER_FIELDS`, a new request one in
+`headrace.metadata.rpc.requests.REQUEST_LEVELS`. What was released at a level never changes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ METADATA_FEATURE: Final = "metadata.version"
 
 LEVELS: Final[Mapping[int, str]] = {
     1: "the records of the first release",
-    2: "levels: nodes tell which ones they read, snapshots tell theirs",
+    2: "snapshots tell their level, many streams are closed by one request",
 }
 OLDEST: Final = min(LEVELS)
 NEWEST: Final = max(LEVELS)

@@ -27,8 +27,10 @@ from headrace.metadata.images.brokers import active_brokers, adopter
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.images.objects import ObjectType as MetadataObjectType
 from headrace.metadata.images.streams import StreamImage, holds_object
+from headrace.metadata.levels import level_of
 from headrace.metadata.records import objects as records
 from headrace.metadata.rpc.requests import (
+    REQUEST_LEVELS,
     CloseStream,
     CloseStreamBatch,
     CommitStreamSetObject,
@@ -144,11 +146,10 @@ class StorageMetadata:
         _require_done(await self._closing.ask(StreamToClose(stream_id, epoch, end_offset)))
 
     async def _close_streams(self, streams: Sequence[StreamToClose]) -> Sequence[StreamOutcome]:
-        request = CloseStreamBatch(*self._sender(), tuple(streams))
-        try:
-            return (await self._change(request, StreamsClosed)).outcomes
-        except CommitRefusedError:  # by a controller of an earlier release
+        if level_of(self._client.image.features) < REQUEST_LEVELS[CloseStreamBatch]:
             return [await self._close_alone(it) for it in streams]
+        request = CloseStreamBatch(*self._sender(), tuple(streams))
+        return (await self._change(request, StreamsClosed)).outcomes
 
     async def _close_alone(self, it: StreamToClose) -> StreamOutcome:
         request = CloseStream(*self._sender(), it.stream_id, it.stream_epoch, it.end_offset)

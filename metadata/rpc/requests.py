@@ -185,10 +185,7 @@ class StreamToClose(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class CloseStreamBatch(msgspec.Struct, frozen=True, array_like=True, tag=24, gc=False):
-    """Close streams as `CloseStream` does, each that can be, in one entry. Answer: StreamsClosed.
-
-    Controllers of earlier releases refuse it with INVALID_REQUEST, like anything that they do not know.
-    """
+    """Close streams as `CloseStream` does, each that can be, in one entry. Answer: StreamsClosed."""
 
     node_id: Count
     node_epoch: Int64
@@ -348,4 +345,4 @@ QuorumRequest = DescribeQuorum | AddVoter | RemoveVoter | UpdateFeatures
 Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | TellLevels
 
 # Requests that not every controller understands before the cluster is at a level; a broker sends none too early.
-REQUEST_LEVELS: Final[Mapping[type, int]] = {}
+REQUEST_LEVELS: Final[Mapping[type, int]] = {CloseStreamBatch: 2}

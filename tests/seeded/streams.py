@@ -67,13 +67,13 @@ BUGS = (
     ),
     SeededBug(
         "streams-05",
-        "a controller of an earlier release keeps the streams of this broker open for ever",
+        "a controller of the first release is sent a request that it does not know",
         "broker/adapters/storage_metadata.py",
         "StorageMetadata._close_streams",
-        "[await self._close_alone(it) for it in streams]",
-        "[StreamOutcome(ErrorCode.INVALID_REQUEST, None) for it in streams]",
+        "level_of(self._client.image.features) < REQUEST_LEVELS[CloseStreamBatch]",
+        "False",
         "tests/unit/broker/adapters/test_storage_metadata.py"
-        "::test_a_controller_of_an_earlier_release_closes_streams_one_by_one",
+        "::test_streams_are_closed_one_by_one_while_a_controller_may_be_of_the_first_release",
     ),
     SeededBug(
         "streams-06",

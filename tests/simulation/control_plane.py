@@ -15,9 +15,11 @@ from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage, ObjectImage
 from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.levels import level_of, require_written
 from headrace.metadata.published import NO_SNAPSHOT
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import (
+    REQUEST_LEVELS,
     CommitStreamSetObject,
     CompactStreamObject,
     ForgetObjects,
@@ -101,6 +103,7 @@ class MemoryClient(MetadataClient):
     async def change(self, request, answered):
         faults = self.faults[type(request)]
         self._require_unfenced()
+        require_written(type(request), REQUEST_LEVELS, level_of(self.image.features))
         await asyncio.sleep(0)
         if faults.gate is not None:
             await faults.gate.wait()

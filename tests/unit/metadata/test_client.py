@@ -4,8 +4,12 @@ from uuid import UUID
 
 import pytest
 
+from headrace.metadata import client as client_module
 from headrace.metadata.client import ConfigOp, ConfigOperation, NewTopic
-from headrace.metadata.errors import ControllerUnavailableError
+from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.levels import NEWEST
+from headrace.metadata.rpc.requests import DescribeQuorum
+from headrace.metadata.rpc.responses import QuorumDescribed
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import FaultyTransport, scenario
 
@@ -221,3 +225,11 @@ async def test_many_changes_at_once(cluster):
         assert all(it[0].error == ErrorCode.NONE for it in results)
         assert len(client.image.topics) == 300
         assert client.image == node.image
+
+
+@scenario
+async def test_a_request_of_a_later_level_is_not_sent(cluster, monkeypatch):
+    monkeypatch.setattr(client_module, "REQUEST_LEVELS", {DescribeQuorum: NEWEST + 1})
+    async with cluster.controller(), cluster.client() as client:
+        with pytest.raises(RefusedError, match=r"DescribeQuorum needs metadata\.version"):
+            await client.change(DescribeQuorum(), QuorumDescribed)

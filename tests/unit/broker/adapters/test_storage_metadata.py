@@ -9,7 +9,7 @@ from headrace.metadata.client import NewTopic
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.published import NO_SNAPSHOT
-from headrace.metadata.rpc.requests import CloseStream, CloseStreamBatch, OpenStreamBatch
+from headrace.metadata.rpc.requests import CloseStream, OpenStreamBatch
 from headrace.metadata.rpc.responses import StreamOutcome, StreamsOpened
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.errors import (
@@ -28,6 +28,7 @@ from headrace.storage.ports import (
     StreamSetCommit,
 )
 from tests.simulation.control_plane import ControlPlane
+from tests.unit.metadata.pure_controller import PureController
 from tests.unit.metadata.running_cluster import Cluster, scenario
 
 RETENTION_MS = 600_000
@@ -295,15 +296,14 @@ def test_what_the_engine_should_do_about_a_failure(failure, expected):
         assert type(error.value) is expected
 
 
-def test_a_controller_of_an_earlier_release_closes_streams_one_by_one():
-    """It refuses what it does not know."""
+def test_streams_are_closed_one_by_one_while_a_controller_may_be_of_the_first_release():
 
     async def main():
-        control = ControlPlane()
+        controller = PureController(level=1)
+        controller.register()
+        control = ControlPlane(controller=controller)
         for stream_id in (1, 2, 3):
             await control.open_stream(stream_id, 0)
-        unknown = RefusedError(ErrorCode.INVALID_REQUEST, "a controller request cannot be read")
-        control.faults[CloseStreamBatch].before = [unknown, unknown]
         outcomes = await asyncio.gather(
             control.close_stream(1, 0, 0),
             control.close_stream(2, 0, 9),
