@@ -70,10 +70,10 @@ class MixedNode:
         status = self.process.terminate()
         assert status == 0, f"an orderly shutdown of node {self.node_id} ended with {status}"
 
-    def replace(self) -> None:
-        """Stop the node, and start it with this tree."""
+    def replace(self, *, old: bool = False) -> None:
+        """Stop the node, and start it with this tree, or with the last release."""
         self.stop()
-        self.begin()
+        self.begin(old=old)
         self.wait_ready()
 
     def set(self, **settings: str) -> None:
