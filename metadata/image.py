@@ -19,6 +19,7 @@ from headrace.metadata.images.configs import (
     Configs,
     Overrides,
 )
+from headrace.metadata.images.logs import LogImage, Logs
 from headrace.metadata.images.objects import NO_OBJECTS, ObjectImage, ObjectsImage
 from headrace.metadata.images.streams import ObjectRangeImage, StreamImage, Streams, object_index
 from headrace.metadata.images.topics import (
@@ -28,11 +29,13 @@ from headrace.metadata.images.topics import (
     TopicImage,
     Topics,
 )
+from headrace.metadata.levels import LOGS_LEVEL, level_of
 from headrace.metadata.records.members import Member
 
 __all__ = [
     "BrokerImage",
     "BrokerState",
+    "LogImage",
     "Member",
     "MetadataImage",
     "ObjectImage",
@@ -60,10 +63,16 @@ class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     configs: Configs = immutables.Map()  # by (resource type, resource name)
     streams: Streams = immutables.Map()
     objects: ObjectsImage = NO_OBJECTS
+    logs: Logs = immutables.Map()
     key_values: immutables.Map[str, bytes] = immutables.Map()
     features: immutables.Map[str, int] = immutables.Map()
     next_stream_id: int = 0
     next_producer_id: int = 0
+
+    @property
+    def has_logs(self) -> bool:
+        """Whether the cluster's level has logs; below it, brokers keep their WALs in `key_values`."""
+        return level_of(self.features) >= LOGS_LEVEL
 
     def topic(self, name: str) -> TopicImage | None:
         """The topic with this name."""

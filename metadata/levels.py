@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from headrace.metadata.errors import MetadataVersionError, RefusedError
-from headrace.metadata.records import brokers, cluster, members, objects, streams, topics
+from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
 from headrace.metadata.records.codec import Record, encode_records
 from headrace.metadata.records.numbers import Count
 from headrace.protocol.errors import ErrorCode
@@ -23,10 +23,11 @@ METADATA_FEATURE: Final = "metadata.version"
 
 LEVELS: Final[Mapping[int, str]] = {
     1: "the records of the first release",
-    2: "snapshots tell their level, many streams are closed by one request",
+    2: "nodes tell the levels they read, snapshots theirs; many streams are closed by one request; logs have owners",
 }
 OLDEST: Final = min(LEVELS)
 NEWEST: Final = max(LEVELS)
+LOGS_LEVEL: Final = 2  # brokers keep their WALs as logs from here on, before as keys
 
 
 class LevelRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -75,6 +76,16 @@ RECORD_LEVELS: Final[Mapping[type, int]] = {
     objects.StreamObjectRecord: 1,
     objects.ObjectsDestroyedRecord: 1,
     objects.ObjectsRemovedRecord: 1,
+    logs.LogRecord: 2,
+    logs.LogUploadedRecord: 2,
+    logs.LogEmptiedRecord: 2,
+    logs.LogAssignedRecord: 2,
+    logs.LogReleasedRecord: 2,
+    logs.LogRefusedRecord: 2,
+    logs.LogDrainedRecord: 2,
+    logs.LogLostRecord: 2,
+    logs.RemoveLogRecord: 2,
+    logs.BrokerReachRecord: 2,
 }
 
 # Fields at the end of a record that were added after it: record -> field -> level. Below its level a field must have
@@ -85,6 +96,19 @@ LATER_FIELDS: Final[Mapping[type, Mapping[str, int]]] = {}
 def level_of(features: Mapping[str, int]) -> int:
     """The level of a cluster, by the features of its image."""
     return features.get(METADATA_FEATURE, OLDEST)
+
+
+def level_with(records: Sequence[Record], features: Mapping[str, int]) -> int:
+    """The level at which an entry is written: the one that it sets, or else that of the cluster.
+
+    So an entry that raises the level can hold what the new level has instead of what there was.
+    """
+    set_here = [
+        it.level
+        for it in records
+        if isinstance(it, cluster.FeatureRecord) and it.name == METADATA_FEATURE
+    ]
+    return max([level_of(features), *set_here])
 
 
 def require_read(level: int) -> None:

@@ -9,6 +9,7 @@ assigned after it may be assigned again, and no epoch that was valid then may st
 | index, term | higher than any entry of the lost log can have had: epochs of brokers are indexes |
 | brokers | their epochs have ended: each must register again |
 | leader epochs | higher than any broker can have had |
+| logs | in use by their owners: whether one was emptied or drained, it may have been written to later |
 | streams | open on the node that leads, at the new leader epoch: it recovers its WAL at that epoch |
 | ids of streams, producers, objects | continue above any that can have been assigned, and above all in the bucket |
 | objects that the snapshot does not have, or has as prepared, and that continue all their streams | committed |
@@ -26,6 +27,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.logs import log_record
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.images.streams import StreamImage
 from headrace.metadata.records.brokers import FenceBrokerRecord, FenceReason
@@ -183,6 +185,7 @@ def _records(
     for _, broker in sorted(image.brokers.items()):
         if not broker.epoch_ended:
             yield FenceBrokerRecord(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED)
+    yield from map(log_record, sorted(image.logs.values(), key=lambda it: it.log_id))
     yield from _epochs(image)
     end = image.objects.next_object_id
     for _, run in groupby(enumerate(later), key=lambda it: it[1] - it[0]):

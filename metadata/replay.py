@@ -13,6 +13,7 @@ from headrace.invariants import require
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokersDelta
 from headrace.metadata.images.configs import ConfigsDelta
+from headrace.metadata.images.logs import LogsDelta
 from headrace.metadata.images.objects import ObjectsDelta
 from headrace.metadata.images.streams import StreamsDelta
 from headrace.metadata.images.topics import TopicsDelta
@@ -33,6 +34,18 @@ from headrace.metadata.records.cluster import (
     RemoveKeyValueRecord,
 )
 from headrace.metadata.records.codec import Record
+from headrace.metadata.records.logs import (
+    BrokerReachRecord,
+    LogAssignedRecord,
+    LogDrainedRecord,
+    LogEmptiedRecord,
+    LogLostRecord,
+    LogRecord,
+    LogRefusedRecord,
+    LogReleasedRecord,
+    LogUploadedRecord,
+    RemoveLogRecord,
+)
 from headrace.metadata.records.members import MembersRecord
 from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
@@ -105,6 +118,7 @@ class _Delta:
         self.configs = ConfigsDelta(image.configs)
         self.streams = StreamsDelta(image.streams)
         self.objects = ObjectsDelta(image.objects, self.streams)
+        self.logs = LogsDelta(image.logs)
         self._cluster_id = image.cluster_id
         self._leader_id = image.leader_id
         self._members = image.members
@@ -176,6 +190,7 @@ class _Delta:
             configs=self.configs.finish(),
             streams=self.streams.finish(),
             objects=self.objects.finish(),
+            logs=self.logs.finish(),
             key_values=self._key_values,
             features=self._features,
             next_stream_id=self._next_stream_id,
@@ -212,4 +227,14 @@ _REPLAY: Final[dict[type, Callable[[_Delta, Any], None]]] = {
     StreamObjectRecord: lambda delta, record: delta.objects.commit_stream(record),
     ObjectsDestroyedRecord: lambda delta, record: delta.objects.mark_destroyed(record),
     ObjectsRemovedRecord: lambda delta, record: delta.objects.remove(record),
+    LogRecord: lambda delta, record: delta.logs.begin(record),
+    LogUploadedRecord: lambda delta, record: delta.logs.raise_uploaded(record),
+    LogEmptiedRecord: lambda delta, record: delta.logs.empty(record),
+    LogAssignedRecord: lambda delta, record: delta.logs.assign(record),
+    LogReleasedRecord: lambda delta, record: delta.logs.release(record),
+    LogRefusedRecord: lambda delta, record: delta.logs.refuse(record),
+    LogDrainedRecord: lambda delta, record: delta.logs.finish_drain(record),
+    LogLostRecord: lambda delta, record: delta.logs.lose(record),
+    RemoveLogRecord: lambda delta, record: delta.logs.remove(record),
+    BrokerReachRecord: lambda delta, record: delta.brokers.set_reach(record),
 }

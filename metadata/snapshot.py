@@ -11,6 +11,7 @@ from itertools import groupby
 
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerImage, BrokerState
+from headrace.metadata.images.logs import LogImage, LogState, log_record
 from headrace.metadata.images.objects import ObjectImage, ObjectState, ObjectType
 from headrace.metadata.images.streams import NO_EPOCH, StreamImage
 from headrace.metadata.records.brokers import (
@@ -29,6 +30,14 @@ from headrace.metadata.records.cluster import (
     ProducerIdsRecord,
 )
 from headrace.metadata.records.codec import Record, encode_records
+from headrace.metadata.records.logs import (
+    BrokerReachRecord,
+    LogAssignedRecord,
+    LogDrainedRecord,
+    LogEmptiedRecord,
+    LogLostRecord,
+    LogRefusedRecord,
+)
 from headrace.metadata.records.members import MembersRecord
 from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
@@ -62,6 +71,8 @@ def image_to_records(image: MetadataImage) -> Iterator[Record]:
     yield ProducerIdsRecord(NO_BROKER, NO_BROKER, image.next_producer_id)
     for _, broker in sorted(image.brokers.items()):
         yield from _broker_records(broker)
+    for _, log in sorted(image.logs.items()):
+        yield from _log_records(log)
     yield from _topic_records(image)
     for (resource_type, resource_name), overrides in sorted(image.configs.items()):
         for key, text in sorted(overrides.items()):
@@ -103,6 +114,25 @@ def _broker_records(broker: BrokerImage) -> Iterator[Record]:
         yield UnfenceBrokerRecord(broker.node_id, broker.epoch)
     elif broker.epoch_ended:
         yield FenceBrokerRecord(broker.node_id, broker.epoch, _FENCE_REASONS[broker.state])
+    if broker.reach:
+        yield BrokerReachRecord(broker.node_id, broker.epoch, broker.reach)
+
+
+def _log_records(log: LogImage) -> Iterator[Record]:
+    yield log_record(log)
+    if log.damage_accepted:
+        yield LogLostRecord(log.log_id, damaged_only=True)
+    for it in log.refusals:
+        yield LogRefusedRecord(log.log_id, it.node_id, it.node_epoch, it.reason, it.refused_ms)
+    if log.drain is not None:
+        drain = log.drain
+        yield LogAssignedRecord(log.log_id, drain.epoch, drain.node_id, drain.node_epoch)
+    elif log.state in (LogState.EMPTY, LogState.DRAINED):
+        yield LogEmptiedRecord(log.log_id)
+    if log.state == LogState.DRAINED:
+        yield LogDrainedRecord(log.log_id, log.position)
+    elif log.state == LogState.LOST:
+        yield LogLostRecord(log.log_id, damaged_only=False)
 
 
 def _topic_records(image: MetadataImage) -> Iterator[Record]:

@@ -1,4 +1,4 @@
-"""The leader's supervision of brokers and deadlines: heartbeats, fencing, expiry."""
+"""The leader's supervision of brokers and deadlines: heartbeats, fencing, drains, expiry."""
 
 import asyncio
 import logging
@@ -7,7 +7,8 @@ from typing import Protocol
 
 from headrace.metadata.commits import Committed, Committer, Decide
 from headrace.metadata.controller.brokers import fence_broker, require_broker, unfence_broker
-from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
+from headrace.metadata.controller.drains import due_logs, settle_log
 from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
@@ -143,7 +144,7 @@ class BrokerSupervision:
                 )
 
     async def check_deadlines(self) -> None:
-        """Fence brokers whose session has ended, and expire objects that were never committed.
+        """Fence brokers whose session has ended, assign their logs, and expire objects that were never committed.
 
         Raises:
             RefusedError: the controller is overloaded or stopping; do it again.
@@ -160,6 +161,8 @@ class BrokerSupervision:
                     _fence(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED)
                 )
         now_ms = self._wall_clock_ms()
+        for log_id in due_logs(self._quorum.image, now_ms):
+            await self._committer.propose(_settle(log_id))
         prepared = self._quorum.image.objects.prepared
         if any(expires_ms <= now_ms for expires_ms in prepared.values()):
             await self._committer.propose(
@@ -169,6 +172,13 @@ class BrokerSupervision:
 
 def _registered(broker: BrokerImage) -> Registered:
     return Registered(broker.node_id, broker.epoch, broker.session_timeout_ms)
+
+
+def _settle(log_id: int) -> Decide:
+    def decide(image: MetadataImage, inputs: Inputs) -> Decision | DecisionSteps:
+        return settle_log(log_id, image, inputs)
+
+    return decide
 
 
 def _fence(node_id: int, epoch: int, reason: FenceReason) -> Decide:

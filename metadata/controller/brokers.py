@@ -4,16 +4,17 @@ A registration is a new epoch, numbered by the index of the entry that holds it.
 process of the broker may still act, another one is refused: its epoch lasts until its session ends or
 it leaves. A newcomer that holds a lock which the earlier process registered with need not wait, since
 the kernel gives such a lock to nobody else before that process has ended. In the registration's entry
-every partition that the broker leads gets its next leader epoch. Streams that the previous process
-left open stay open by this node at their old epoch: the new process finds them, commits what its
-WAL still holds under the old stream epoch, and only then opens them at the new one. A process that
-comes back with the old node epoch gets every request refused.
+every partition that the broker leads gets its next leader epoch, and a drain of its log by another
+broker ends. Streams that the previous process left open stay open by this node at their old epoch: the
+new process finds them, commits what its WAL still holds under the old stream epoch, and only then
+opens them at the new one. A process that comes back with the old node epoch gets every request refused.
 """
 
 from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerImage, BrokerState
+from headrace.metadata.images.logs import LogState, log_of
 from headrace.metadata.levels import cannot_read, level_of
 from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
@@ -23,6 +24,7 @@ from headrace.metadata.records.brokers import (
     UnregisterBrokerRecord,
 )
 from headrace.metadata.records.codec import Record
+from headrace.metadata.records.logs import LogReleasedRecord, RemoveLogRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import RegisterBroker, UnregisterBroker
 from headrace.metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer
@@ -111,7 +113,11 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
         request.locks,
     )
     return Decision(
-        (registration, *_next_leader_epochs(image, request.node_id)),
+        (
+            registration,
+            *_ended_drain(image, request.node_id),
+            *_next_leader_epochs(image, request.node_id),
+        ),
         BrokerRegistered(epoch, image.cluster_id),
     )
 
@@ -147,24 +153,40 @@ def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: I
             ErrorCode.INVALID_REQUEST,
             f"broker {request.node_id} is {broker.state.name}: shut it down first",
         )
+    opened = any(it.opened and it.node_id == request.node_id for it in image.streams.values())
+    log = log_of(image.logs, request.node_id)
+    if opened and log is not None and not log.settled:
+        raise RefusedError(
+            ErrorCode.INVALID_REQUEST,
+            f"log {log.log_id} of broker {log.owner} is not drained, and may hold records that are nowhere else: "
+            f"start the broker again, or accept the loss of the log's generation {log.generation}",
+        )
     leads = any(
         partition.leader == request.node_id
         for topic in image.topics.values()
         for partition in topic.partitions
     )
-    if leads or any(
-        stream.opened and stream.node_id == request.node_id for stream in image.streams.values()
-    ):
+    if leads or opened:
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
             f"broker {request.node_id} still leads partitions, and no other broker takes them over yet: "
             "start it again, or delete their topics first",
         )
-    return Decision((UnregisterBrokerRecord(broker.node_id, broker.epoch),), Done())
+    removed = UnregisterBrokerRecord(broker.node_id, broker.epoch)
+    forgotten = () if log is None else (RemoveLogRecord(log.log_id),)
+    return Decision((removed, *forgotten), Done())
 
 
 def _places(broker: BrokerImage) -> str:
     return ", ".join(f"{it.host}:{it.port}" for it in broker.endpoints)
+
+
+def _ended_drain(image: MetadataImage, node_id: int) -> list[Record]:
+    """End the drain of a log whose owner is back: it recovers what is not committed yet."""
+    log = log_of(image.logs, node_id)
+    if log is None or log.state != LogState.DRAINING or log.drain is None:
+        return []
+    return [LogReleasedRecord(log.log_id, log.drain.epoch)]
 
 
 def _next_leader_epochs(image: MetadataImage, node_id: int) -> list[Record]:

@@ -6,7 +6,9 @@ from typing import Any, Final
 from headrace.metadata.controller.brokers import register_broker, unregister_broker
 from headrace.metadata.controller.configs import alter_configs
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
+from headrace.metadata.controller.drains import finish_drain, refuse_drain
 from headrace.metadata.controller.key_values import put_key_values
+from headrace.metadata.controller.logs import accept_log_loss, begin_log, end_log
 from headrace.metadata.controller.object_commits import (
     commit_stream_set_object,
     compact_stream_object,
@@ -23,8 +25,10 @@ from headrace.metadata.controller.streams import (
 from headrace.metadata.controller.topics import create_partitions, create_topics, delete_topics
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.rpc.requests import (
+    AcceptLogLoss,
     AllocateProducerIds,
     AlterConfigs,
+    BeginLog,
     CloseStream,
     CloseStreamBatch,
     CommitStreamSetObject,
@@ -32,12 +36,15 @@ from headrace.metadata.rpc.requests import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
+    EndLog,
+    FinishDrain,
     ForgetObjects,
     Mutation,
     OpenStream,
     OpenStreamBatch,
     PrepareObjects,
     PutKeyValues,
+    RefuseDrain,
     RegisterBroker,
     TrimStream,
     UnregisterBroker,
@@ -64,6 +71,11 @@ _DECISIONS: Final[
     CompactStreamObject: compact_stream_object,
     ForgetObjects: forget_objects,
     PutKeyValues: put_key_values,
+    BeginLog: begin_log,
+    EndLog: end_log,
+    FinishDrain: finish_drain,
+    RefuseDrain: refuse_drain,
+    AcceptLogLoss: accept_log_loss,
 }
 
 

@@ -1,7 +1,8 @@
 """Decisions about commits of uploads and compactions. Pure.
 
 A commit is one entry of the log: it takes effect as a whole or not at all. Its rules, in this order:
-  1. The sender's registration is the newest of its node.
+  1. The sender's registration is the newest of its node. An upload is in the name of a log, by
+     somebody who may act for it now; the writer below is the log's owner.
   2. A retry of a commit that took effect succeeds. This check comes before that of offsets, which
      a retry could only fail (by then its ranges end where the streams end). If the objects of an
      upload are already removed (compacted, deleted), the streams' ends decide.
@@ -18,10 +19,12 @@ their stream are dead too.
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from headrace.metadata.controller.acting import acting_writer
 from headrace.metadata.controller.brokers import require_broker
 from headrace.metadata.controller.coverage import LiveOffsets
 from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.controller.key_values import changes
+from headrace.metadata.controller.logs import uploaded
 from headrace.metadata.controller.streams import require_writer
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
@@ -50,11 +53,11 @@ def commit_stream_set_object(
     request: CommitStreamSetObject, image: MetadataImage, inputs: Inputs
 ) -> Decision:
     """Commit an upload, or (with `compacted_object_ids`) what replaces Stream Set Objects."""
-    require_broker(image, request.node_id, request.node_epoch)
+    writer = acting_writer(request, image)
     outputs = _outputs(request, image, inputs.now_ms)
     if _took_effect(outputs, request.compacted_object_ids, image):
         return Decision((), Done())
-    if not request.compacted_object_ids and _upload_took_effect(outputs, image):
+    if not request.compacted_object_ids and _upload_took_effect(outputs, writer, image):
         return Decision((), Done())
     _require_prepared(outputs, request.node_id, image)
     if request.compacted_object_ids:
@@ -62,7 +65,7 @@ def commit_stream_set_object(
         offsets = LiveOffsets(image)
         offsets.require_same(request.compacted_object_ids, _placed(outputs))
     else:
-        _require_continuity(_placed(outputs), request.node_id, image)
+        _require_continuity(_placed(outputs), writer, image)
     records: list[Record] = []
     if request.compacted_object_ids:
         sources = tuple(sorted(set(request.compacted_object_ids)))
@@ -70,6 +73,7 @@ def commit_stream_set_object(
     records += outputs
     records += _destroy_dead(outputs, image, inputs.now_ms)
     records += changes(request.key_values, image)
+    records += uploaded(request, image)
     return Decision(tuple(records), Done())
 
 
@@ -175,18 +179,20 @@ def _is_committed_as(output: _Output, image: MetadataImage) -> bool:
     )
 
 
-def _upload_took_effect(outputs: Sequence[_Output], image: MetadataImage) -> bool:
+def _upload_took_effect(outputs: Sequence[_Output], writer: int, image: MetadataImage) -> bool:
     """Whether this upload has been applied before, although some of its objects are removed by now.
 
-    Stream ends only grow, by commits of whole uploads, and one node writes all offsets of an epoch. So a range
-    below the end of its stream, at the stream's epoch, was committed by this commit.
+    Stream ends only grow, by commits of whole uploads. All offsets of an epoch are committed in the name of one
+    log, by one node after the other, and each begins at the ends that those before have left. So a range below
+    the end of its stream, at the stream's epoch, was committed by this commit.
     """
     return bool(outputs) and all(
-        _is_committed_as(output, image) or _is_forgotten(output, image) for output in outputs
+        _is_committed_as(output, image) or _is_forgotten(output, writer, image)
+        for output in outputs
     )
 
 
-def _is_forgotten(output: _Output, image: MetadataImage) -> bool:
+def _is_forgotten(output: _Output, writer: int, image: MetadataImage) -> bool:
     objects = image.objects
     if output.object_id in objects.by_id or not 0 <= output.object_id < objects.next_object_id:
         return False
@@ -196,7 +202,7 @@ def _is_forgotten(output: _Output, image: MetadataImage) -> bool:
             if not 0 <= piece.stream_id < image.next_stream_id:
                 return False
         elif (
-            stream.node_id != output.node_id
+            stream.node_id != writer
             or stream.epoch != piece.epoch
             or stream.end_offset < piece.end_offset
         ):
@@ -239,7 +245,7 @@ def _committed(object_id: int, image: MetadataImage) -> ObjectImage:
 
 
 def _require_continuity(
-    placed: Iterable[tuple[int, RecordedRange]], node_id: int, image: MetadataImage
+    placed: Iterable[tuple[int, RecordedRange]], writer: int, image: MetadataImage
 ) -> None:
     ends: dict[int, int] = {}
     streams = image.streams
@@ -253,7 +259,7 @@ def _require_continuity(
             continue
         if not stream.opened:
             raise RefusedError(ErrorCode.INVALID_REQUEST, f"stream {piece.stream_id} is closed")
-        require_writer(stream, node_id, piece.epoch)
+        require_writer(stream, writer, piece.epoch)
         end = ends.get(piece.stream_id, stream.end_offset)
         if piece.start_offset != end:
             raise RefusedError(

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeVar
 
+from headrace.metadata.controller.acting import acting_writer
 from headrace.metadata.controller.brokers import require_broker
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.errors import RefusedError
@@ -156,11 +157,11 @@ def _decide_each(
 def close_stream(request: CloseStream, image: MetadataImage, inputs: Inputs) -> Decision:
     """Close a stream once all of it is committed; no change if it is already closed or removed."""
     del inputs
-    require_broker(image, request.node_id, request.node_epoch)
+    writer = acting_writer(request, image)
     if _is_removed(request.stream_id, image):
         return Decision((), Done())
     stream = _existing(request.stream_id, image)
-    require_writer(stream, request.node_id, request.stream_epoch)
+    require_writer(stream, writer, request.stream_epoch)
     if not stream.opened:
         return Decision((), Done())
     if request.end_offset != stream.end_offset:

@@ -16,6 +16,7 @@ from headrace.metadata.records.brokers import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
+from headrace.metadata.records.logs import BrokerReachRecord, LogReach
 
 
 class BrokerState(IntEnum):
@@ -40,6 +41,7 @@ class BrokerImage(msgspec.Struct, frozen=True, gc=False):
     replaced_incarnation_id: UUID | None  # the process whose epoch this one ended
     session_timeout_ms: int  # its leases are derived from it; 0: the controller's setting
     locks: tuple[str, ...] = ()  # that its process holds until it ends
+    reach: tuple[LogReach, ...] = ()  # logs of other brokers that it can drain
 
     @property
     def fenced(self) -> bool:
@@ -58,6 +60,12 @@ Brokers = immutables.Map[int, BrokerImage]
 def active_brokers(brokers: Brokers) -> list[int]:
     """Ids of the active brokers, in order."""
     return sorted(it.node_id for it in brokers.values() if not it.fenced)
+
+
+def has_ended(brokers: Brokers, node_id: int, epoch: int | None = None) -> bool:
+    """Whether a broker's registration has ended: this one, or without an epoch its newest."""
+    broker = brokers.get(node_id)
+    return broker is None or broker.epoch_ended or epoch not in (None, broker.epoch)
 
 
 def adopter(brokers: Brokers, node_id: int) -> int | None:
@@ -121,6 +129,11 @@ class BrokersDelta:
         """Remove a broker."""
         self._at_epoch(record.node_id, record.epoch)
         self._brokers = self._brokers.delete(record.node_id)
+
+    def set_reach(self, record: BrokerReachRecord) -> None:
+        """Note which logs of other brokers this one can drain."""
+        broker = self._at_epoch(record.node_id, record.epoch)
+        self._set(msgspec.structs.replace(broker, reach=record.reach))
 
     def finish(self) -> Brokers:
         """Return the new map; the old one when nothing has changed."""

@@ -34,6 +34,18 @@ from headrace.metadata.records.cluster import (
     ProducerIdsRecord,
     RemoveKeyValueRecord,
 )
+from headrace.metadata.records.logs import (
+    BrokerReachRecord,
+    LogAssignedRecord,
+    LogDrainedRecord,
+    LogEmptiedRecord,
+    LogLostRecord,
+    LogRecord,
+    LogRefusedRecord,
+    LogReleasedRecord,
+    LogUploadedRecord,
+    RemoveLogRecord,
+)
 from headrace.metadata.records.members import Member, MembersRecord
 from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
@@ -88,6 +100,16 @@ Record = (
     | StreamObjectRecord
     | ObjectsDestroyedRecord
     | ObjectsRemovedRecord
+    | LogRecord
+    | LogUploadedRecord
+    | LogEmptiedRecord
+    | LogAssignedRecord
+    | LogReleasedRecord
+    | LogRefusedRecord
+    | LogDrainedRecord
+    | LogLostRecord
+    | RemoveLogRecord
+    | BrokerReachRecord
 )
 
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")

@@ -1,6 +1,8 @@
 """Requests of brokers to the controller. Fields are encoded in the order written here; only append.
 
 `node_id` and `node_epoch` name the sender's registration; a write with an old one is refused.
+`log_id` and `log_epoch` name the log in whose name it acts, and its right to: its registration, if the
+log is its own, else the epoch of the drain.
 """
 
 from collections.abc import Mapping
@@ -12,8 +14,11 @@ import msgspec
 
 from headrace.metadata.levels import UNTOLD, LevelRange
 from headrace.metadata.records.brokers import BrokerEndpoint
+from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.records.numbers import Count, Int32, Int64, ShortText, Text
 from headrace.metadata.records.objects import RecordedRange
+
+NO_LOG = -1  # the sender's own log
 
 
 class BrokerGoal(IntEnum):
@@ -174,6 +179,8 @@ class CloseStream(msgspec.Struct, frozen=True, array_like=True, tag=21, gc=False
     stream_id: Int64
     stream_epoch: Int64
     end_offset: Int64
+    log_id: Int64 = NO_LOG
+    log_epoch: Int64 = -1
 
 
 class StreamToClose(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -232,6 +239,9 @@ class CommitStreamSetObject(msgspec.Struct, frozen=True, array_like=True, tag=31
     key_values: tuple[
         tuple[ShortText, bytes], ...
     ] = ()  # as in PutKeyValues; set if it takes effect
+    log_id: Int64 = NO_LOG
+    log_epoch: Int64 = -1
+    wal_end_offset: Int64 = -1  # with it, everything below in the sender's own log is in the bucket
 
 
 class CompactStreamObject(msgspec.Struct, frozen=True, array_like=True, tag=32, gc=False):
@@ -257,6 +267,55 @@ class PutKeyValues(msgspec.Struct, frozen=True, array_like=True, tag=40, gc=Fals
     node_id: Count
     node_epoch: Int64
     items: tuple[tuple[ShortText, bytes | None], ...]
+
+
+class BeginLog(msgspec.Struct, frozen=True, array_like=True, tag=70, gc=False):
+    """Tell which log the sender uses from now on, and which ones of others it can drain. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    log_id: Count
+    generation: ShortText
+    medium: LogMedium
+    places: tuple[ShortText, ...]  # as other brokers reach it
+    reach: tuple[LogReach, ...]
+
+
+class EndLog(msgspec.Struct, frozen=True, array_like=True, tag=71, gc=False):
+    """Tell that nothing in the sender's log is needed any more. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    log_id: Count
+
+
+class FinishDrain(msgspec.Struct, frozen=True, array_like=True, tag=72, gc=False):
+    """Tell that everything in a log is committed: close its streams, name new leaders. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    log_id: Count
+    drain_epoch: Int64
+    position: Int64  # up to which the log was read
+    ends: tuple[tuple[Int64, Int64], ...]  # of the streams in it: (stream id, end offset)
+
+
+class RefuseDrain(msgspec.Struct, frozen=True, array_like=True, tag=73, gc=False):
+    """Tell that the sender cannot read a log that it is to drain. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    log_id: Count
+    drain_epoch: Int64
+    reason: ShortText
+
+
+class AcceptLogLoss(msgspec.Struct, frozen=True, array_like=True, tag=74, gc=False):
+    """Give up a log that nobody can read, or what is damaged in it. Answer: Done."""
+
+    log_id: Count
+    generation: ShortText  # the loss of another one is not accepted
+    damaged_only: bool
 
 
 class FetchEntries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
@@ -331,6 +390,10 @@ NodeMutation = (
     | CompactStreamObject
     | ForgetObjects
     | PutKeyValues
+    | BeginLog
+    | EndLog
+    | FinishDrain
+    | RefuseDrain
 )
 Mutation = (
     NodeMutation
@@ -340,9 +403,17 @@ Mutation = (
     | DeleteTopics
     | CreatePartitions
     | AlterConfigs
+    | AcceptLogLoss
 )
 QuorumRequest = DescribeQuorum | AddVoter | RemoveVoter | UpdateFeatures
 Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | TellLevels
 
 # Requests that not every controller understands before the cluster is at a level; a broker sends none too early.
-REQUEST_LEVELS: Final[Mapping[type, int]] = {CloseStreamBatch: 2}
+REQUEST_LEVELS: Final[Mapping[type, int]] = {
+    CloseStreamBatch: 2,
+    BeginLog: 2,
+    EndLog: 2,
+    FinishDrain: 2,
+    RefuseDrain: 2,
+    AcceptLogLoss: 2,
+}

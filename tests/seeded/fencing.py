@@ -274,7 +274,7 @@ BUGS = (
         "metadata/controller/object_commits.py",
         "commit_stream_set_object",
         """
-            require_broker(image, request.node_id, request.node_epoch)
+            writer = acting_writer(request, image)
             outputs = _outputs(request, image, inputs.now_ms)
             if _took_effect(outputs, request.compacted_object_ids, image):
                 return Decision((), Done())
@@ -283,7 +283,7 @@ BUGS = (
             outputs = _outputs(request, image, inputs.now_ms)
             if _took_effect(outputs, request.compacted_object_ids, image):
                 return Decision((), Done())
-            require_broker(image, request.node_id, request.node_epoch)
+            writer = acting_writer(request, image)
         """,
         f"{_FENCING}::test_a_repetition_is_refused_once_the_epoch_is_over",
     ),

@@ -442,7 +442,7 @@ _COMMITS_AND_DELETION = (
         """
             if _took_effect(outputs, request.compacted_object_ids, image):
                 return Decision((), Done())
-            if not request.compacted_object_ids and _upload_took_effect(outputs, image):
+            if not request.compacted_object_ids and _upload_took_effect(outputs, writer, image):
                 return Decision((), Done())
         """,
         "",
@@ -462,8 +462,14 @@ _COMMITS_AND_DELETION = (
         "an upload under an old epoch of its stream is committed",
         "metadata/controller/object_commits.py",
         "_require_continuity",
-        "require_writer(stream, node_id, piece.epoch)",
-        "require_writer(stream, node_id, stream.epoch)",
+        """
+            require_writer(stream, writer, piece.epoch)
+            end = ends.get(piece.stream_id, stream.end_offset)
+        """,
+        """
+            require_writer(stream, writer, stream.epoch)
+            end = ends.get(piece.stream_id, stream.end_offset)
+        """,
         f"{_COMMITS}::test_a_range_must_carry_the_epoch_of_its_stream",
     ),
     SeededBug(

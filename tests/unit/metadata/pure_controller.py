@@ -10,23 +10,33 @@ from headrace.metadata.admin import topic_deletion
 from headrace.metadata.controller.brokers import fence_broker, unfence_broker
 from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
 from headrace.metadata.controller.dispatch import decide
+from headrace.metadata.controller.drains import due_logs, settle_log
 from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.levels import METADATA_FEATURE, NEWEST, READ_HERE, encode_at_level, level_of
+from headrace.metadata.levels import (
+    METADATA_FEATURE,
+    NEWEST,
+    READ_HERE,
+    encode_at_level,
+    level_with,
+)
 from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
 from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
 from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.records.objects import RecordedRange
 from headrace.metadata.replay import replay
 from headrace.metadata.rpc.requests import (
+    BeginLog,
     CloseStream,
     CommitStreamSetObject,
     CommittedStreamObject,
     CompactStreamObject,
     CreateTopics,
     DeleteTopics,
+    FinishDrain,
     ForgetObjects,
     OpenStream,
     PrepareObjects,
@@ -35,6 +45,7 @@ from headrace.metadata.rpc.requests import (
     TrimStream,
 )
 
+EVERY_FILE = (LogReach(LogMedium.FILE, "/wals"),)
 CLUSTER_ID = "cluster"
 ENDPOINT = BrokerEndpoint("PLAINTEXT", "localhost", 9092)
 
@@ -77,6 +88,7 @@ class PureController:
         return self.commit(self.decide(request))
 
     def commit(self, decision):
+        decision = decision if isinstance(decision, Decision) else completed(decision)
         if decision.records:
             self._apply(decision.records)
         return decision.response
@@ -97,7 +109,9 @@ class PureController:
     def _apply(self, records):
         term = max(1, self.image.term)
         entry = LogEntry(
-            self.image.index + 1, term, encode_at_level(records, level_of(self.image.features))
+            self.image.index + 1,
+            term,
+            encode_at_level(records, level_with(records, self.image.features)),
         )
         self.entries.append(entry)
         self.image = replay(self.image, decode_records(entry.payload), index=entry.index, term=term)
@@ -124,6 +138,15 @@ class PureController:
     def create(self, name="topic", partitions=1, **options):
         creation = topic_creation(name, partitions, **options)
         return self.do(CreateTopics((creation,), False)).results[0]
+
+    def led_by(self, node_id, name="topic", partitions=1):
+        """Create a topic that a node leads, which opens it; return the ids of its data streams."""
+        assignments = tuple((it, (node_id,)) for it in range(partitions))
+        self.create(name, -1, assignments=assignments)
+        ids = [it.data_stream_id for it in self.image.topic(name).partitions]
+        for stream_id in ids:
+            self.open(stream_id, node_id=node_id)
+        return ids
 
     def topic_with_streams(self, name="topic", partitions=1):
         """Create a topic; return the data stream ids of its partitions."""
@@ -155,14 +178,23 @@ class PureController:
         answer = self.do(PrepareObjects(*self.sender(node_id), count, ttl_ms))
         return answer.first_object_id
 
-    def upload_request(self, ranges=(), stream_objects=(), *, compacted=(), node_id=1, **fields):
+    def upload_request(
+        self, ranges=(), stream_objects=(), *, compacted=(), node_id=1, log=(-1, -1), **fields
+    ):
         """A commit of newly prepared objects; `stream_objects` are ranges."""
         object_id = fields.get("object_id", self.prepare(node_id=node_id) if ranges else -1)
         objects = tuple(
             CommittedStreamObject(self.prepare(node_id=node_id), 100, it) for it in stream_objects
         )
         return CommitStreamSetObject(
-            *self.sender(node_id), object_id, 1_000, tuple(ranges), objects, tuple(compacted)
+            *self.sender(node_id),
+            object_id,
+            1_000,
+            tuple(ranges),
+            objects,
+            tuple(compacted),
+            log_id=log[0],
+            log_epoch=log[1],
         )
 
     def upload(self, *ranges, stream_objects=(), compacted=(), node_id=1):
@@ -174,6 +206,34 @@ class PureController:
     def merge_request(self, piece, sources, node_id=1):
         merged = CommittedStreamObject(self.prepare(node_id=node_id), 300, piece)
         return CompactStreamObject(*self.sender(node_id), merged, tuple(sources))
+
+    def begin_log(self, node_id=1, generation="", reach=EVERY_FILE):
+        """The node uses its log from now on, and can drain those of all others."""
+        generation = generation or f"{self.rng.getrandbits(64):016x}"
+        place = f"/wals/{node_id}"
+        self.do(
+            BeginLog(*self.sender(node_id), node_id, generation, LogMedium.FILE, (place,), reach)
+        )
+        return generation
+
+    def settle(self):
+        """What the leader does about logs in each round; return which logs it changed."""
+        changed = []
+        for log_id in due_logs(self.image, self.now_ms):
+            before = self.image
+            self.commit(settle_log(log_id, self.image, self.inputs()))
+            if self.image is not before:
+                changed.append(log_id)
+        return changed
+
+    def log(self, log_id=1):
+        return self.image.logs[log_id]
+
+    def finish_drain(self, log_id, ends=(), position=100):
+        drain = self.log(log_id).drain
+        return self.do(
+            FinishDrain(drain.node_id, drain.node_epoch, log_id, drain.epoch, position, tuple(ends))
+        )
 
     def forget(self, *object_ids, node_id=1):
         return self.do(ForgetObjects(*self.sender(node_id), tuple(object_ids)))

@@ -5,6 +5,7 @@ from uuid import UUID
 import pytest
 
 from headrace.metadata.images.brokers import BrokerState
+from headrace.metadata.images.logs import LogState
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.rebuilding import (
@@ -19,6 +20,7 @@ from headrace.metadata.records.members import Member
 from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     CommitStreamSetObject,
+    EndLog,
     OpenStream,
     PrepareObjects,
     RegisterBroker,
@@ -63,6 +65,27 @@ def going_on(image):
     controller.entries.clear()
     controller.rng.seed(image.index)  # other processes
     return controller
+
+
+@pytest.mark.parametrize("state", [LogState.EMPTY, LogState.DRAINING, LogState.DRAINED])
+def test_every_log_may_hold_what_was_written_after_the_snapshot(state):
+    lost = PureController(level=2)
+    for node_id in (1, 2):
+        lost.register(node_id)
+        lost.begin_log(node_id)
+    if state == LogState.EMPTY:
+        lost.do(EndLog(*lost.sender(1), 1))
+    else:
+        lost.fence(1)
+        lost.settle()
+    if state == LogState.DRAINED:
+        lost.finish_drain(1)
+    assert lost.log(1).state == state
+
+    controller = going_on(rebuilt(lost.image).image)
+
+    assert controller.log(1).state == LogState.ACTIVE
+    assert controller.log(1).generation == lost.log(1).generation
 
 
 def test_nothing_that_was_given_out_is_given_out_again(lost):

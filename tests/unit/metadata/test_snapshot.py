@@ -1,18 +1,22 @@
 import pytest
 
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.logs import LogState
 from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.records.cluster import KeyValueRecord
 from headrace.metadata.records.codec import decode_records
 from headrace.metadata.replay import replay
 from headrace.metadata.rpc.requests import (
+    AcceptLogLoss,
     AllocateProducerIds,
     AlterConfigs,
     ConfigChange,
+    EndLog,
     PutKeyValues,
+    RefuseDrain,
 )
 from headrace.metadata.snapshot import canonical_bytes, image_to_records, records_to_image
-from tests.unit.metadata.pure_controller import PureController, stream_range
+from tests.unit.metadata.pure_controller import EVERY_FILE, PureController, stream_range
 
 
 def reloaded(image):
@@ -22,7 +26,7 @@ def reloaded(image):
 @pytest.fixture
 def busy():
     """A controller with something of everything."""
-    controller = PureController()
+    controller = PureController(level=2)
     for node_id in (1, 2, 3, 4):
         controller.register(node_id)
     controller.fence(2)
@@ -50,13 +54,46 @@ def busy():
     controller.do(AllocateProducerIds(*controller.sender()))
     controller.do(PutKeyValues(*controller.sender(), (("k", b"v"),)))
     controller.do(AlterConfigs(2, "a", (ConfigChange("retention.ms", 0, "7"),), False))
+    add_logs(controller)
     return controller
+
+
+def add_logs(controller):
+    """Logs in each state, and one of each step between them."""
+    for node_id in range(11, 18):
+        controller.register(node_id)
+        controller.begin_log(node_id)
+    controller.do(EndLog(*controller.sender(12), 12))
+    controller.do(EndLog(*controller.sender(13), 13))
+    for node_id in range(13, 18):
+        controller.fence(node_id)
+    controller.register(17)  # its own log is as before
+    controller.begin_log(17)
+    controller.fence(17)
+    controller.settle()
+    controller.finish_drain(14)
+    drain = controller.log(15).drain
+    refusal = RefuseDrain(drain.node_id, drain.node_epoch, 15, drain.epoch, "not there")
+    controller.do(refusal)
+    for node_id in (11, 12):
+        controller.fence(node_id)
+    controller.settle()
+    controller.do(AcceptLogLoss(16, controller.log(16).generation, damaged_only=True))
+    controller.do(AcceptLogLoss(17, controller.log(17).generation, damaged_only=False))
+    for node_id in (18, 19, 20):
+        controller.register(node_id)
+        controller.begin_log(node_id, reach=EVERY_FILE if node_id == 18 else ())
+    controller.do(EndLog(*controller.sender(19), 19))
+    controller.fence(20)
+    controller.settle()
 
 
 def test_an_image_survives_its_snapshot(busy):
     assert reloaded(busy.image) == busy.image
     assert busy.image.objects.destroyed
     assert busy.image.objects.prepared
+    assert {it.state for it in busy.image.logs.values()} == set(LogState)
+    assert any(it.refusals for it in busy.image.logs.values())
 
 
 def test_every_prefix_of_the_log_has_a_snapshot_to_go_on_from(busy):

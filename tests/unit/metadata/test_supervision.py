@@ -9,13 +9,16 @@ from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.image import BrokerState
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.records.brokers import BrokerEndpoint
+from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import (
+    BeginLog,
     BrokerGoal,
     PrepareObjects,
     RegisterBroker,
 )
 from headrace.metadata.transport import LocalTransport
 from headrace.protocol.errors import ErrorCode
+from tests.unit.metadata.pure_controller import EVERY_FILE
 from tests.unit.metadata.running_cluster import (
     ENDPOINTS,
     ask,
@@ -24,6 +27,11 @@ from tests.unit.metadata.running_cluster import (
     register,
     scenario,
 )
+
+
+def begin_log(node_id, epoch, reach=EVERY_FILE):
+    place = f"/wals/{node_id}"
+    return BeginLog(node_id, epoch, node_id, "00", LogMedium.FILE, (place,), reach)
 
 
 @scenario
@@ -93,6 +101,36 @@ async def test_a_silent_broker_is_fenced_and_stays_so(cluster):
         assert answer.error == ErrorCode.STALE_BROKER_EPOCH
         again = await register(node, incarnation=2)
         assert again > epoch
+
+
+@scenario
+async def test_the_log_of_a_broker_that_has_ended_is_assigned_in_the_same_round(cluster):
+    async with cluster.controller() as node:
+        epochs = {it: await register(node, it) for it in (1, 2)}
+        for node_id, epoch in epochs.items():
+            await ask_well(node, begin_log(node_id, epoch))
+        await cluster.pass_time(8_900)
+        await ask_well(node, heartbeat(epochs[2], node_id=2))
+        await cluster.pass_time(200)
+
+        assert node.image.brokers[1].state == BrokerState.EXPIRED
+        drain = node.image.logs[1].drain
+        assert (drain.node_id, drain.node_epoch) == (2, epochs[2])
+        assert node.image.logs[2].drain is None
+
+
+@scenario
+async def test_a_broker_that_drains_nothing_costs_no_entries(cluster):
+    async with cluster.controller() as node:
+        epochs = {it: await register(node, it) for it in (1, 2)}
+        for node_id, epoch in epochs.items():
+            await ask_well(node, begin_log(node_id, epoch, reach=()))
+        await cluster.pass_time(9_100)
+        index = node.image.index
+        await cluster.pass_time(1_000)
+
+        assert node.image.index == index
+        assert node.image.logs[1].drain is None
 
 
 @scenario

@@ -5,26 +5,31 @@ import typing
 import pytest
 
 from headrace.metadata.records.brokers import FenceReason
+from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
+    BeginLog,
     CloseStream,
     CloseStreamBatch,
     CommitStreamSetObject,
     CommittedStreamObject,
     CompactStreamObject,
+    EndLog,
+    FinishDrain,
     ForgetObjects,
     NodeMutation,
     OpenStream,
     OpenStreamBatch,
     PrepareObjects,
     PutKeyValues,
+    RefuseDrain,
     StreamToClose,
     StreamToOpen,
     TrimStream,
     UnregisterBroker,
 )
 from headrace.protocol.errors import ErrorCode
-from tests.unit.metadata.pure_controller import PureController, stream_range
+from tests.unit.metadata.pure_controller import EVERY_FILE, PureController, stream_range
 
 KINDS = typing.get_args(NodeMutation)
 
@@ -41,6 +46,8 @@ def one_of_each(controller):
     merged = CommittedStreamObject(controller.prepare(), 90, stream_range(stream_id, 10, 20))
     (closed_id,) = controller.topic_with_streams("closed")
     controller.open(closed_id)
+    begun = begin_and_drain(controller)
+    drain = controller.log(2).drain
     sender = controller.sender()
     requests = (
         AllocateProducerIds(*sender),
@@ -54,11 +61,26 @@ def one_of_each(controller):
         CompactStreamObject(*sender, merged, tuple(source_ids)),
         ForgetObjects(*sender, tuple(source_ids)),
         PutKeyValues(*sender, (("k", b"v"),)),
+        begun,
+        FinishDrain(*sender, 2, drain.epoch, 100, ()),
+        RefuseDrain(*sender, 2, drain.epoch, "not there"),
+        EndLog(*sender, 1),
     )
     for _ in range(2):
         for request in requests:
             controller.do(request)
     return {type(it): it for it in requests}
+
+
+def begin_and_drain(controller):
+    """Broker 1 begins its log and drains that of broker 2; return the request for the first."""
+    begun = BeginLog(*controller.sender(), 1, "00", LogMedium.FILE, ("/wals/1",), EVERY_FILE)
+    controller.do(begun)
+    controller.register(2)
+    controller.begin_log(2)
+    controller.fence(2)
+    controller.settle()
+    return begun
 
 
 def replace_process(controller):
@@ -87,7 +109,7 @@ def forget(controller):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_repetition_is_refused_once_the_epoch_is_over(kind, end):
     """Also where it took effect and the answer was lost: who wakes up must learn that it has been replaced."""
-    controller = PureController()
+    controller = PureController(level=2)
     controller.register(incarnation=1)
     request = one_of_each(controller)[kind]
     refusal = end(controller)
@@ -98,7 +120,7 @@ def test_a_repetition_is_refused_once_the_epoch_is_over(kind, end):
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_epoch_that_is_still_to_come_is_refused_as_well(kind):
     """Numbers of another log, from before its controllers were lost."""
-    controller = PureController()
+    controller = PureController(level=2)
     controller.register(incarnation=1)
     request = one_of_each(controller)[kind]
     fields = [getattr(request, name) for name in request.__struct_fields__]
@@ -108,7 +130,7 @@ def test_an_epoch_that_is_still_to_come_is_refused_as_well(kind):
 
 
 def test_every_request_of_a_node_is_among_them():
-    controller = PureController()
+    controller = PureController(level=2)
     controller.register(incarnation=1)
 
     assert set(one_of_each(controller)) == set(KINDS)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.records import brokers, cluster, members, objects, streams, topics
+from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
 from headrace.metadata.records.codec import (
     STEP_RECORDS,
     Record,
@@ -70,6 +70,22 @@ GOLDEN = [
     (objects.StreamObjectRecord(8, 1, 200, 9, PIECE), "96 2a 08 01 ccc8 09 94 05 01 64 cd012c"),
     (objects.ObjectsDestroyedRecord((7, 8), 9), "93 2b 92 07 08 09"),
     (objects.ObjectsRemovedRecord((7,)), "92 2c 91 07"),
+    (
+        logs.LogRecord(3, 3, 5, "0f", logs.LogMedium.FILE, ("/a",), -1),
+        "98 32 03 03 05 a23066 02 91a22f61 ff",
+    ),
+    (logs.LogUploadedRecord(3, 300), "93 33 03 cd012c"),
+    (logs.LogEmptiedRecord(3), "92 34 03"),
+    (logs.LogAssignedRecord(3, 9, 1, 7), "95 35 03 09 01 07"),
+    (logs.LogReleasedRecord(3, 9), "93 36 03 09"),
+    (logs.LogRefusedRecord(3, 1, 7, "r", 8), "96 37 03 01 07 a172 08"),
+    (logs.LogDrainedRecord(3, 300), "93 38 03 cd012c"),
+    (logs.LogLostRecord(3, damaged_only=False), "93 39 03 c2"),
+    (logs.RemoveLogRecord(3), "92 3a 03"),
+    (
+        logs.BrokerReachRecord(1, 7, (logs.LogReach(logs.LogMedium.BUCKET, ""),)),
+        "94 3b 01 07 91 9203a0",
+    ),
 ]
 
 

@@ -1,0 +1,102 @@
+"""Records about logs, the WALs of the brokers. Fields are encoded in this order; only append."""
+
+from enum import IntEnum
+
+import msgspec
+
+from headrace.metadata.records.numbers import ShortText
+
+
+class LogMedium(IntEnum):
+    """What a log lies on."""
+
+    UNKNOWN = 0  # its owner has not told yet
+    DEVICE = 1
+    FILE = 2
+    BUCKET = 3
+
+
+class LogReach(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Logs that a broker can open: those on this medium whose place is `prefix` or lies below it."""
+
+    medium: LogMedium
+    prefix: ShortText  # empty: every place
+
+
+class LogRecord(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
+    """A log begins a generation, or is told to lie elsewhere; its owner uses it."""
+
+    log_id: int
+    owner: int  # node id
+    epoch: int  # registration of the owner that began the generation
+    generation: ShortText
+    medium: LogMedium
+    places: tuple[ShortText, ...]  # as other brokers reach it
+    uploaded_offset: int  # everything below it in this generation is in the bucket; -1: not known
+
+
+class LogUploadedRecord(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=False):
+    """Everything below this offset of the log is in the bucket."""
+
+    log_id: int
+    uploaded_offset: int
+
+
+class LogEmptiedRecord(msgspec.Struct, frozen=True, array_like=True, tag=52, gc=False):
+    """The owner has shut the log down; nothing in it is needed."""
+
+    log_id: int
+
+
+class LogAssignedRecord(msgspec.Struct, frozen=True, array_like=True, tag=53, gc=False):
+    """This registration of a broker drains the log; whoever did so before does not any more."""
+
+    log_id: int
+    drain_epoch: int  # index of this entry
+    node_id: int
+    node_epoch: int
+
+
+class LogReleasedRecord(msgspec.Struct, frozen=True, array_like=True, tag=54, gc=False):
+    """Ends a drain before its end."""
+
+    log_id: int
+    drain_epoch: int
+
+
+class LogRefusedRecord(msgspec.Struct, frozen=True, array_like=True, tag=55, gc=False):
+    """This registration of a broker could not read the log."""
+
+    log_id: int
+    node_id: int
+    node_epoch: int
+    reason: str
+    refused_ms: int
+
+
+class LogDrainedRecord(msgspec.Struct, frozen=True, array_like=True, tag=56, gc=False):
+    """Everything in the log is in the bucket, and its streams are closed."""
+
+    log_id: int
+    position: int  # up to which it was read; -1: it was empty
+
+
+class LogLostRecord(msgspec.Struct, frozen=True, array_like=True, tag=57, gc=False):
+    """An operator accepts the loss of the log, or of what is damaged in it."""
+
+    log_id: int
+    damaged_only: bool
+
+
+class RemoveLogRecord(msgspec.Struct, frozen=True, array_like=True, tag=58, gc=False):
+    """Removes the log of a broker that is unregistered."""
+
+    log_id: int
+
+
+class BrokerReachRecord(msgspec.Struct, frozen=True, array_like=True, tag=59, gc=False):
+    """Which logs of other brokers this registration can drain; none before."""
+
+    node_id: int
+    epoch: int
+    reach: tuple[LogReach, ...]
