@@ -27,6 +27,7 @@ TITLES = {
     "offsets": "The log of a coordinator partition",
     "fetch": "Fetch sessions",
     "cluster": "Whole clusters, caught by their simulation",
+    "logs": "Logs, their owners, and who drains them",
 }
 PAGES = dict.fromkeys(TITLES, PAGE)
 

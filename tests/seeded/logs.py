@@ -1,0 +1,151 @@
+"""Mistakes with logs: who owns one, who drains it, and who may act in its name."""
+
+from tests.seeded.bug import SeededBug
+
+_UNIT = "tests/unit/metadata/controller"
+_ACTING = f"{_UNIT}/test_drains.py::TestActingForALog"
+_ASSIGNING = f"{_UNIT}/test_drains.py::TestAssigning"
+_FINISHING = f"{_UNIT}/test_drains.py::TestFinishing"
+
+BUGS = (
+    SeededBug(
+        "logs-01",
+        "a drain commits after the log's owner has registered",
+        "metadata/controller/brokers.py",
+        "_ended_drain",
+        "return [LogReleasedRecord(log.log_id, log.drain.epoch)]",
+        "return []",
+        f"{_ACTING}::test_not_once_the_owner_has_registered",
+    ),
+    SeededBug(
+        "logs-02",
+        "a drainer's repeated commit is refused when its object has been compacted",
+        "metadata/controller/object_commits.py",
+        "_is_forgotten",
+        "stream.node_id != writer",
+        "stream.node_id != output.node_id",
+        f"{_ACTING}::test_a_repetition_succeeds_though_its_object_was_compacted_and_deleted",
+    ),
+    SeededBug(
+        "logs-03",
+        "a log is drained by two brokers at once",
+        "metadata/controller/acting.py",
+        "require_drain",
+        "log.state != LogState.DRAINING or log.drain != drain",
+        "log.state != LogState.DRAINING",
+        f"{_ACTING}::test_not_once_another_one_drains",
+    ),
+    SeededBug(
+        "logs-04",
+        "a drain ends before its last commit",
+        "metadata/controller/drains.py",
+        "finish_drain",
+        """
+            _require_committed(request.ends, image)
+            return _drained(log, request.position, image, inputs)
+        """,
+        "return _drained(log, request.position, image, inputs)",
+        f"{_FINISHING}::test_not_before_everything_in_the_log_is_committed",
+    ),
+    SeededBug(
+        "logs-05",
+        "partitions get new leaders while their streams are open on the old one",
+        "metadata/controller/handover.py",
+        "hand_over",
+        "stream.opened and stream.node_id == log.owner",
+        "False",
+        f"{_FINISHING}::test_one_entry_closes_the_streams_and_names_new_leaders",
+    ),
+    SeededBug(
+        "logs-06",
+        "a broker is unregistered although its log is not drained",
+        "metadata/controller/brokers.py",
+        "unregister_broker",
+        "opened = any(it.opened and it.node_id == request.node_id for it in image.streams.values())",
+        "opened = False",
+        f"{_UNIT}/test_logs.py::TestUnregistering"
+        "::test_a_broker_whose_log_is_not_drained_is_not_forgotten",
+    ),
+    SeededBug(
+        "logs-07",
+        "a restarted drainer goes on with the drain of the process before",
+        "metadata/controller/acting.py",
+        "require_drain",
+        "log.drain != drain",
+        "log.drain is None or log.drain.epoch != drain.epoch",
+        f"{_ASSIGNING}::test_a_drainer_that_comes_back_does_not_go_on_with_its_drain",
+    ),
+    SeededBug(
+        "logs-08",
+        "a log is assigned to a broker that is still starting",
+        "metadata/controller/drains.py",
+        "_drainer",
+        "not it.fenced",
+        "True",
+        f"{_ASSIGNING}::test_a_starting_broker_drains_nothing",
+    ),
+    SeededBug(
+        "logs-09",
+        "the log of a broker that may still write is assigned",
+        "metadata/controller/drains.py",
+        "_waits",
+        "not has_ended(brokers, log.owner)",
+        "False",
+        f"{_ASSIGNING}::test_nothing_is_assigned_while_the_owner_may_act",
+    ),
+    SeededBug(
+        "logs-10",
+        "a log stays with a drainer that has ended",
+        "metadata/controller/drains.py",
+        "_waits",
+        "return log.drain is None or has_ended(brokers, log.drain.node_id, log.drain.node_epoch)",
+        "return log.drain is None",
+        f"{_ASSIGNING}::test_the_log_of_a_drainer_that_has_ended_is_assigned_again",
+    ),
+    SeededBug(
+        "logs-11",
+        "a broker that cannot read a log is asked for ever, and no other one",
+        "metadata/controller/drains.py",
+        "refuse_drain",
+        "_next(log, image, inputs.now_ms, refusing=request.node_id)",
+        "_next(log, image, inputs.now_ms)",
+        f"{_UNIT}/test_drains.py::TestRefusing::test_another_broker_is_tried",
+    ),
+    SeededBug(
+        "logs-12",
+        "the loss of one generation is taken for that of any",
+        "metadata/controller/logs.py",
+        "accept_log_loss",
+        "log.generation != request.generation",
+        "False",
+        f"{_UNIT}/test_logs.py::TestLoss::test_only_the_generation_that_is_named_is_given_up",
+    ),
+    SeededBug(
+        "logs-13",
+        "a drain that has ended ends the process of the drainer",
+        "metadata/controller/acting.py",
+        "_ended",
+        "ErrorCode.FENCED_LEADER_EPOCH",
+        "ErrorCode.STALE_BROKER_EPOCH",
+        f"{_ACTING}::test_not_once_the_owner_has_registered",
+    ),
+    SeededBug(
+        "logs-14",
+        "rebuilt metadata take a log for empty that was written to after the snapshot",
+        "metadata/rebuilding.py",
+        "_records",
+        "sorted(image.logs.values(), key=lambda it: it.log_id)",
+        "()",
+        "tests/unit/metadata/test_rebuilding.py"
+        "::test_every_log_may_hold_what_was_written_after_the_snapshot",
+    ),
+    SeededBug(
+        "logs-15",
+        "the keys of the level before are left where the log's record counts",
+        "metadata/controller/logs.py",
+        "log_records",
+        "yield RemoveKeyValueRecord(key)",
+        "pass",
+        f"{_UNIT}/test_logs.py::TestRaisingTheLevel::test_the_keys_become_logs_in_one_entry",
+    ),
+)
