@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 from headrace.broker.adapters.deletable_objects import DeletableObjects, NewestSnapshot
 from headrace.broker.adapters.known_objects import known_bucket
 from headrace.broker.adapters.stream_batches import StreamBatches
-from headrace.broker.adapters.wal_registry import uploaded_from_wal
+from headrace.broker.adapters.wal_registry import uploaded_keys
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
 from headrace.metadata.image import ObjectImage
@@ -148,11 +148,13 @@ class StorageMetadata:
     async def _close_streams(self, streams: Sequence[StreamToClose]) -> Sequence[StreamOutcome]:
         if level_of(self._client.image.features) < REQUEST_LEVELS[CloseStreamBatch]:
             return [await self._close_alone(it) for it in streams]
-        request = CloseStreamBatch(*self._sender(), tuple(streams))
+        sender = self._sender()
+        request = CloseStreamBatch(*sender, tuple(streams), *sender)
         return (await self._change(request, StreamsClosed)).outcomes
 
     async def _close_alone(self, it: StreamToClose) -> StreamOutcome:
-        request = CloseStream(*self._sender(), it.stream_id, it.stream_epoch, it.end_offset)
+        sender = self._sender()
+        request = CloseStream(*sender, it.stream_id, it.stream_epoch, it.end_offset, *sender)
         try:
             await self._client.change(request, Done)
         except RefusedError as error:
@@ -210,7 +212,9 @@ class StorageMetadata:
             tuple(map(_range, commit.ranges)),
             tuple(map(_stream_object, commit.stream_objects)),
             tuple(commit.compacted_object_ids),
-            uploaded_from_wal(*self._sender(), commit.wal_end_offset),
+            uploaded_keys(self._client.image, *self._sender(), commit.wal_end_offset),
+            *self._sender(),  # in the name of its own log
+            commit.wal_end_offset,
         )
         await self._change(request, Done)
 

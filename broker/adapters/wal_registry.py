@@ -1,32 +1,36 @@
-"""Records in the metadata which registration of this node wrote to its WAL last; see `headrace.wal.registry`.
+"""Tells the metadata which WAL this node uses, and asks for the one that it used last; see `headrace.wal.registry`.
 
-A key of the cluster-wide store for each node whose WAL may hold records that are not in the bucket:
-`wal/<node id>`, with the node epoch of the registration and the generation that it began.
+The metadata have a log for each node (`headrace.metadata.images.logs`): where its WAL lies, which registration began
+which generation of it, and whether it may hold records that are not in the bucket.
 
-| the WAL that a start finds                  | streams open here | key  | then                      |
+| the WAL that a start finds                  | streams open here | log  | then                      |
 |---------------------------------------------|-------------------|------|---------------------------|
-| of the registration in the key, or newer    | any               | any  | start                     |
+| of the registration in the log, or newer    | any               | any  | start                     |
 | none, or of an older registration           | any               | none | start                     |
 | the same                                    | none              | set  | start: nothing is missing |
 | the same                                    | some              | set  | refuse, or accept         |
 
-The WAL is newer when a start died after it had reset the WAL and before it wrote the key. Only the loss of the
-one generation that the key names can be accepted; the start that accepts it replaces the key.
+The WAL is newer when a start died after it had reset the WAL and before it told so. A log counts as none once its
+owner has emptied it. Only the loss of the one generation that the log names can be accepted; the start that accepts it
+begins another.
 
-A second key, `wal/<node id>/uploaded`, tells up to which WAL offset that registration has uploaded everything.
-Each commit of an upload sets it, in the same entry. A WAL of that registration that ends before is an old copy: it
-is refused as one that is missing. Versions that do not know the key leave that of an older registration behind,
-which is not looked at.
+The log also has up to which offset of its generation everything is uploaded. Each commit of an upload tells it, in the
+same entry. A WAL of that registration that ends before is an old copy: it is refused as one that is missing.
+
+Below the level of the metadata that has logs, two keys of the cluster-wide store stand for one: `wal/<node id>` is
+"<epoch> <generation>", and `wal/<node id>/uploaded` "<epoch> <offset>".
 """
 
 import asyncio
 import logging
-from typing import Final
+from typing import Final, NamedTuple
 
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, MetadataError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.rpc.requests import PutKeyValues
+from headrace.metadata.images.logs import LogImage, LogState
+from headrace.metadata.records.logs import LogMedium
+from headrace.metadata.rpc.requests import BeginLog, EndLog, Mutation, PutKeyValues
 from headrace.metadata.rpc.responses import Done
 from headrace.storage.ports import NO_WAL_OFFSET
 from headrace.wal.errors import WalMissingError, WalOutdatedError
@@ -36,6 +40,13 @@ logger = logging.getLogger("headrace.wal")
 
 ASK_AGAIN_S: Final = 0.5
 EMPTIED_TIMEOUT_S: Final = 5.0
+
+
+class LogAddress(NamedTuple):
+    """Where a WAL lies, as other brokers may reach it."""
+
+    medium: LogMedium
+    places: tuple[str, ...]
 
 
 def require_known_wal(
@@ -53,11 +64,11 @@ def require_known_wal(
     Raises:
         WalMissingError: it is not the one that this node used last.
     """
-    value = image.key_values.get(f"wal/{node_id}")
-    if value is None:
+    last = _last_generation(image, node_id)
+    if last is None:
         return None
-    epoch_text, _, generation = value.decode().partition(" ")
-    if node_epoch is not None and node_epoch >= int(epoch_text):
+    epoch, generation = last
+    if node_epoch is not None and node_epoch >= epoch:
         return None
     streams = _open_streams(image, node_id)
     if not streams:
@@ -83,12 +94,11 @@ def require_whole_wal(
     Raises:
         WalOutdatedError: it is an old copy.
     """
-    value = image.key_values.get(_uploaded_key(node_id))
-    if value is None:
+    uploaded = _uploaded(image, node_id)
+    if uploaded is None:
         return None
-    epoch_text, _, offset_text = value.decode().partition(" ")
-    uploaded_offset = int(offset_text)
-    if end.node_epoch != int(epoch_text) or end.offset >= uploaded_offset:
+    epoch, uploaded_offset = uploaded
+    if end.node_epoch != epoch or end.offset >= uploaded_offset:
         return None
     streams = _open_streams(image, node_id)
     if not streams:
@@ -105,13 +115,46 @@ def require_whole_wal(
     return outdated
 
 
-def uploaded_from_wal(
-    node_id: int, node_epoch: int, wal_end_offset: int
+def uploaded_keys(
+    image: MetadataImage, node_id: int, node_epoch: int, wal_end_offset: int
 ) -> tuple[tuple[str, bytes], ...]:
-    """Return the key that a commit sets, with its value; nothing without a WAL offset."""
-    if wal_end_offset == NO_WAL_OFFSET:
+    """Return the key that a commit sets in metadata without logs; nothing without a WAL offset."""
+    if image.has_logs or wal_end_offset == NO_WAL_OFFSET:
         return ()
     return ((_uploaded_key(node_id), f"{node_epoch} {wal_end_offset}".encode()),)
+
+
+def _last_generation(image: MetadataImage, node_id: int) -> tuple[int, str] | None:
+    """Epoch and generation of the WAL that a node used last; None: nothing in it is needed."""
+    if image.has_logs:
+        log = _needed_log(image, node_id)
+        return None if log is None else (log.epoch, log.generation)
+    value = image.key_values.get(_key(node_id))
+    if value is None:
+        return None
+    epoch, _, generation = value.decode().partition(" ")
+    return int(epoch), generation
+
+
+def _uploaded(image: MetadataImage, node_id: int) -> tuple[int, int] | None:
+    """Epoch of the registration that uploaded last from a node's WAL, and up to where; None: not known."""
+    if image.has_logs:
+        log = _needed_log(image, node_id)
+        return None if log is None else (log.epoch, log.uploaded_offset)
+    value = image.key_values.get(_uploaded_key(node_id))
+    if value is None:
+        return None
+    epoch, _, offset = value.decode().partition(" ")
+    return int(epoch), int(offset)
+
+
+def _needed_log(image: MetadataImage, node_id: int) -> LogImage | None:
+    log = image.logs.get(node_id)
+    return None if log is None or log.state == LogState.EMPTY else log
+
+
+def _key(node_id: int) -> str:
+    return f"wal/{node_id}"
 
 
 def _uploaded_key(node_id: int) -> str:
@@ -125,16 +168,36 @@ def _open_streams(image: MetadataImage, node_id: int) -> int:
 class WalRegistry:
     """The `headrace.wal.registry.LogRegistry` of one registration."""
 
-    def __init__(self, client: MetadataClient, *, accept_loss_generation: str) -> None:
+    def __init__(
+        self, client: MetadataClient, address: LogAddress, *, accept_loss_generation: str
+    ) -> None:
         """Use the client's registration.
 
         Args:
             client: registered.
+            address: of the WAL.
             accept_loss_generation: generation id of the log that may be missing, 16 hexadecimal digits.
         """
         self._client = client
+        self._address = address
         self._accept_loss_generation = accept_loss_generation
-        self._key = f"wal/{client.node_id}"
+        self._generation = ""  # in use; empty: none
+        self._untold = asyncio.Event()
+        client.subscribe(self._follow)
+
+    async def run(self) -> None:
+        """Tell the log again whenever the metadata have another one, until cancelled.
+
+        So it becomes known when the level is raised under a running broker.
+
+        Raises:
+            MetadataError: this node is fenced, or was refused.
+        """
+        while True:
+            await self._untold.wait()
+            self._untold.clear()
+            if not self._is_told(self._client.image):
+                await self._tell()
 
     def require(self, place: str, node_epoch: int | None) -> None:
         """See `headrace.wal.registry.LogRegistry`; the image includes this process's registration."""
@@ -174,29 +237,63 @@ class WalRegistry:
         Raises:
             MetadataError: this node is fenced, or was refused.
         """
-        node_epoch = self._client.node_epoch
-        value = f"{node_epoch} {generation_id:016x}".encode()
-        uploaded = uploaded_from_wal(self._client.node_id, node_epoch, 0)
-        while True:
-            try:
-                return await self._put((self._key, value), *uploaded)
-            except ControllerUnavailableError as error:
-                logger.info("no controller answers; trying again", extra={"reason": str(error)})
-            await asyncio.sleep(ASK_AGAIN_S)
+        self._generation = f"{generation_id:016x}"
+        await self._tell()
 
     async def emptied(self) -> None:
-        """See `headrace.wal.registry.LogRegistry`; where no controller answers, the key stays."""
+        """See `headrace.wal.registry.LogRegistry`; where no controller answers, the log counts as needed."""
+        self._generation = ""
         if not self._client.is_lease_valid():
             return
         try:
             async with asyncio.timeout(EMPTIED_TIMEOUT_S):
-                await self._put((self._key, None), (_uploaded_key(self._client.node_id), None))
+                await self._client.change(self._end_request(), Done)
         except (MetadataError, TimeoutError) as error:
             logger.warning(
                 "could not record in the metadata that the WAL is empty: the next start needs this WAL",
                 extra={"reason": repr(error)},
             )
 
-    async def _put(self, *items: tuple[str, bytes | None]) -> None:
+    async def _tell(self) -> None:
+        while True:
+            try:
+                await self._client.change(self._begin_request(), Done)
+                if self._is_told(self._client.image):
+                    return
+            except ControllerUnavailableError as error:
+                logger.info("no controller answers; trying again", extra={"reason": str(error)})
+                await asyncio.sleep(ASK_AGAIN_S)
+
+    def _is_told(self, image: MetadataImage) -> bool:
+        """Whether the metadata have the log that is in use, or are of a level that has none."""
+        log = image.logs.get(self._client.node_id)
+        if not self._generation or not image.has_logs:
+            return True
+        return (
+            log is not None
+            and (log.epoch, log.generation) == (self._client.node_epoch, self._generation)
+            and (log.medium, log.places) == self._address
+        )
+
+    def _begin_request(self) -> Mutation:
         client = self._client
-        await client.change(PutKeyValues(client.node_id, client.node_epoch, items), Done)
+        sender = client.node_id, client.node_epoch
+        if client.image.has_logs:
+            return BeginLog(*sender, client.node_id, self._generation, *self._address, reach=())
+        value = f"{client.node_epoch} {self._generation}".encode()
+        uploaded = (_uploaded_key(client.node_id), f"{client.node_epoch} 0".encode())
+        return PutKeyValues(*sender, ((_key(client.node_id), value), uploaded))
+
+    def _end_request(self) -> Mutation:
+        client = self._client
+        sender = client.node_id, client.node_epoch
+        if client.image.has_logs:
+            return EndLog(*sender, client.node_id)
+        keys = _key(client.node_id), _uploaded_key(client.node_id)
+        return PutKeyValues(*sender, tuple((it, None) for it in keys))
+
+    def _follow(self, old: MetadataImage, new: MetadataImage) -> None:
+        if (old.logs is not new.logs or old.features is not new.features) and not self._is_told(
+            new
+        ):
+            self._untold.set()

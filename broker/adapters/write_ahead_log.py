@@ -3,10 +3,13 @@
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
+from headrace.broker.adapters.wal_registry import LogAddress
 from headrace.config.node import WalConfig
+from headrace.metadata.records.logs import LogMedium
 from headrace.storage.object_store.factory import BucketOpener
 from headrace.storage.ports import ObjectStore
 from headrace.wal.buffers import BufferPool
@@ -97,6 +100,16 @@ class LogLocation:
     def is_bucket(self) -> bool:
         """Whether the log lies in a bucket; else on a device or in a file, with a lock."""
         return self._store is not None
+
+    @property
+    def address(self) -> LogAddress:
+        """Where the log lies, as other brokers may reach it."""
+        uri = self._config.path
+        if self.is_bucket:
+            return LogAddress(LogMedium.BUCKET, (uri,))
+        path = Path(uri)
+        medium = LogMedium.DEVICE if path.is_block_device() else LogMedium.FILE
+        return LogAddress(medium, (str(path.absolute()),))
 
     async def hold(self) -> None:
         """Open a device with its lock, and read whose log is on it. Of a log in a bucket nothing is taken.

@@ -59,6 +59,11 @@ class BrokerParts:
         self._store = store
         self._log_location = log_location
         self.wal: NodeLog
+        self.log_registry = WalRegistry(
+            client,
+            log_location.address,
+            accept_loss_generation=config.wal.accept_loss_generation,
+        )
         storage = config.storage
         adapter = self._adapter = self._make_adapter()
         cluster_id = client.image.cluster_id
@@ -273,7 +278,5 @@ class BrokerParts:
             on_failed=on_failed,
             on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine does not exist yet
         )
-        accepted = self._config.wal.accept_loss_generation
-        registry = WalRegistry(self._client, accept_loss_generation=accepted)
-        self.wal = self._log_location.log(owner, listener, registry)
+        self.wal = self._log_location.log(owner, listener, self.log_registry)
         return self.wal

@@ -188,7 +188,12 @@ class BrokerRole:
             recovery = await unless_stopped(stop, parts.engine.start())
             self._show(client, parts, listener)
             await unless_stopped(stop, answered(self._config, client.serve))
-            jobs = (parts.engine.run(), parts.leadership.run(), parts.coordinator.run())
+            jobs = (
+                parts.engine.run(),
+                parts.log_registry.run(),
+                parts.leadership.run(),
+                parts.coordinator.run(),
+            )
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
                 admin.stage = "opening partitions"

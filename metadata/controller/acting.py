@@ -10,11 +10,18 @@ from headrace.metadata.controller.brokers import require_broker
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import Drain, LogImage, LogState
-from headrace.metadata.rpc.requests import NO_LOG, CloseStream, CommitStreamSetObject
+from headrace.metadata.rpc.requests import (
+    NO_LOG,
+    CloseStream,
+    CloseStreamBatch,
+    CommitStreamSetObject,
+)
 from headrace.protocol.errors import ErrorCode
 
 
-def acting_writer(request: CommitStreamSetObject | CloseStream, image: MetadataImage) -> int:
+def acting_writer(
+    request: CommitStreamSetObject | CloseStream | CloseStreamBatch, image: MetadataImage
+) -> int:
     """Return the node in whose name the sender acts: itself, or the owner of a log that it drains.
 
     Raises:

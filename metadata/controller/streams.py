@@ -102,12 +102,12 @@ def open_streams(request: OpenStreamBatch, image: MetadataImage, inputs: Inputs)
 
 def close_streams(request: CloseStreamBatch, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
     """Close each of several streams that can be closed; the others have their errors in the answer."""
-    require_broker(image, request.node_id, request.node_epoch)
+    acting_writer(request, image)
     _require_distinct([it.stream_id for it in request.streams])
-    sender = request.node_id, request.node_epoch
+    sender, log = (request.node_id, request.node_epoch), (request.log_id, request.log_epoch)
     records, outcomes = yield from _decide_each(
         (
-            CloseStream(*sender, it.stream_id, it.stream_epoch, it.end_offset)
+            CloseStream(*sender, it.stream_id, it.stream_epoch, it.end_offset, *log)
             for it in request.streams
         ),
         close_stream,

@@ -197,6 +197,8 @@ class CloseStreamBatch(msgspec.Struct, frozen=True, array_like=True, tag=24, gc=
     node_id: Count
     node_epoch: Int64
     streams: tuple[StreamToClose, ...]
+    log_id: Int64 = NO_LOG
+    log_epoch: Int64 = -1
 
 
 class TrimStream(msgspec.Struct, frozen=True, array_like=True, tag=22, gc=False):

@@ -112,6 +112,11 @@ def _contents(image: "MetadataImage") -> dict[str, object]:
         ],
         "brokers": len(image.brokers),
         "brokers_active": sum(not it.fenced for it in image.brokers.values()),
+        "logs": [
+            f"{it.log_id} of broker {it.owner}: {it.state.name.lower()}, generation {it.generation} at "
+            f"{', '.join(it.places) or 'an unknown place'}"
+            for _, it in sorted(image.logs.items())
+        ],
         "topics": len(image.topics),
         "partitions": sum(len(it.partitions) for it in image.topics.values()),
         "streams": len(image.streams),

@@ -1,12 +1,19 @@
 """Which WAL a node used last: kept in the metadata, and asked for by the next start."""
 
+import asyncio
 import logging
 
 import pytest
 
-from headrace.broker.adapters.wal_registry import WalRegistry
+from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry
 from headrace.metadata.client import MetadataClient, NewTopic
+from headrace.metadata.controller.decision import Decision
+from headrace.metadata.controller.logs import log_records
 from headrace.metadata.errors import NodeFencedError
+from headrace.metadata.levels import METADATA_FEATURE
+from headrace.metadata.records.cluster import FeatureRecord
+from headrace.metadata.records.logs import LogMedium
+from headrace.metadata.rpc.responses import Done
 from headrace.storage.ports import NO_WAL_OFFSET, StreamRange, StreamSetCommit
 from headrace.wal.errors import WalMissingError, WalOutdatedError
 from headrace.wal.registry import LogEnd
@@ -16,13 +23,25 @@ from tests.unit.metadata.running_cluster import Cluster, FaultyTransport, scenar
 GENERATION = 0x0123456789ABCDEF
 
 
-@pytest.fixture
-def cluster(tmp_path):
+RAISED = FeatureRecord(METADATA_FEATURE, 2)
+ADDRESS = LogAddress(LogMedium.FILE, ("/wal",))
+
+
+@pytest.fixture(params=[1, 2], ids=["keys", "logs"])
+def cluster(tmp_path, monkeypatch, request):
+    """With keys in place of logs, and with logs."""
+    monkeypatch.setattr("headrace.metadata.startup.NEWEST", request.param)
     return Cluster(tmp_path / "metadata", request_timeout_ms=1_000)
 
 
 def registry_of(client: MetadataClient, accepted: str = "") -> WalRegistry:
-    return WalRegistry(client, accept_loss_generation=accepted)
+    return WalRegistry(client, ADDRESS, accept_loss_generation=accepted)
+
+
+def known(client: MetadataClient) -> object:
+    """What the metadata know of WALs."""
+    image = client.image
+    return dict(image.logs), dict(image.key_values)
 
 
 async def used(client: MetadataClient) -> int:
@@ -166,9 +185,9 @@ async def test_only_the_registration_that_uploaded_is_measured_by_it(cluster):
 async def test_a_commit_without_a_wal_offset_moves_nothing(cluster):
     async with cluster.controller(), cluster.client() as client:
         await used(client)
-        before = dict(client.image.key_values)
+        before = known(client)
         await commit(client, 0, NO_WAL_OFFSET)
-        assert dict(client.image.key_values) == before
+        assert known(client) == before
 
 
 @scenario
@@ -178,6 +197,7 @@ async def test_an_old_copy_lacks_nothing_once_the_wal_was_emptied(cluster):
             epoch = await uploaded(client, 1_000)
             await registry_of(client).emptied()
             assert not client.image.key_values
+            assert all(it.settled for it in client.image.logs.values())
         async with cluster.client() as client:
             registry_of(client).require_end("/wal", LogEnd(epoch, GENERATION, 0))
 
@@ -235,3 +255,38 @@ async def test_a_process_that_was_replaced_neither_begins_nor_ends_anything(clus
         await registry_of(replaced).emptied()
         with pytest.raises(WalMissingError, match=f"{GENERATION:016x}"):
             registry_of(newer).require("/wal", None)
+
+
+@pytest.mark.parametrize("cluster", [1], indirect=True)
+@scenario
+async def test_a_running_broker_tells_its_log_when_the_level_is_raised(cluster):
+    async with cluster.controller() as node, cluster.client() as client:
+        registry = registry_of(client)
+        await registry.begun(GENERATION)
+        await open_topic(client)
+        await commit(client, 0, 500)
+        telling = asyncio.create_task(registry.run())
+
+        await node.propose(lambda image, _: Decision((*log_records(image), RAISED), Done()))
+        async with asyncio.timeout(5):
+            while not (client.image.logs and client.image.logs[1].places):
+                await asyncio.sleep(0.001)
+
+        log = client.image.logs[1]
+        assert (log.epoch, log.generation) == (client.node_epoch, f"{GENERATION:016x}")
+        assert (log.medium, log.places) == ADDRESS
+        assert log.uploaded_offset == 500
+        assert not client.image.key_values
+        telling.cancel()
+        with pytest.raises(WalMissingError):
+            registry.require("/wal", None)
+
+
+@pytest.mark.parametrize("cluster", [2], indirect=True)
+@scenario
+async def test_a_log_that_is_told_is_not_told_again(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        await used(client)
+        index = client.image.index
+        await registry_of(client).begun(GENERATION)
+        assert client.image.index == index

@@ -60,6 +60,13 @@ def test_info_of_a_directory_and_of_a_snapshot(scene, outcome):
     assert told == {key: found[key] for key in told}
 
 
+def test_info_tells_the_logs_with_owner_state_and_place(scene, outcome):
+    generation = scene.controller.begin_log(1)
+    code, told = outcome("metadata", "info", publish(scene))
+    assert code == 0
+    assert told["logs"] == [f"1 of broker 1: active, generation {generation} at /wals/1"]
+
+
 def test_dump_prints_every_record(scene, capsys):
     assert run(["metadata", "dump", str(scene.metadata)]) == 0
     lines = [json.loads(it) for it in capsys.readouterr().out.splitlines()]
