@@ -62,4 +62,4 @@ def test_brokers_first_and_a_node_of_the_last_release_is_refused_in_the_end(tmp_
         controller.stop()
         controller.begin(old=True)
         assert controller.process.wait_for_end(timeout_s=60) != 0
-        assert f"metadata.version {NEWEST}, this version supports 1" in controller.log.read_text()
+        assert "the node has stopped" in controller.log.read_text()
