@@ -14,11 +14,12 @@ payload.
 """
 
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from typing import Final
 
 import msgspec
 
-from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.errors import MetadataFormatError, MetadataVersionError
 from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     RegisterBrokerRecord,
@@ -114,6 +115,7 @@ Record = (
 
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
 _DECODER: Final = msgspec.msgpack.Decoder(tuple[Record, ...])
+_FEATURE_DECODER: Final = msgspec.msgpack.Decoder(FeatureRecord)
 _RAW_DECODER: Final = msgspec.msgpack.Decoder(tuple[msgspec.Raw, ...])
 STEP_RECORDS: Final = 1_000  # decoded at once: about a millisecond
 _STEP_BYTES: Final = 32 << 10  # fewer are decoded at once, whatever they hold
@@ -143,7 +145,7 @@ def decode_records(payload: bytes | memoryview) -> tuple[Record, ...]:
     try:
         return _DECODER.decode(memoryview(payload)[1:])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MetadataFormatError(f"a batch of records cannot be read: {error}") from error
+        raise _unreadable(payload, error) from error
 
 
 def decode_records_steps(payload: bytes | memoryview) -> Generator[None, None, Sequence[Record]]:
@@ -159,8 +161,21 @@ def decode_records_steps(payload: bytes | memoryview) -> Generator[None, None, S
             some = each[start : start + STEP_RECORDS]
             records += _DECODER.decode(b"".join((_ARRAY32, len(some).to_bytes(4, "big"), *some)))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MetadataFormatError(f"a batch of records cannot be read: {error}") from error
+        raise _unreadable(payload, error) from error
     return records
+
+
+def _unreadable(payload: bytes | memoryview, error: Exception) -> MetadataFormatError:
+    """Why a batch cannot be read: it may raise the level of the cluster beyond what this version reads."""
+    with suppress(msgspec.MsgspecError, RecursionError):
+        for each in _RAW_DECODER.decode(memoryview(payload)[1:]):
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+                feature = _FEATURE_DECODER.decode(each)
+                return MetadataVersionError(
+                    f"a batch of records sets {feature.name} to {feature.level}, and this version cannot read it: "
+                    f"upgrade this node ({error})"
+                )
+    return MetadataFormatError(f"a batch of records cannot be read: {error}")
 
 
 def _check_format(payload: bytes | memoryview) -> None:

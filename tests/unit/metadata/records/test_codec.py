@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.errors import MetadataFormatError, MetadataVersionError
 from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
 from headrace.metadata.records.codec import (
     STEP_RECORDS,
@@ -208,3 +208,14 @@ def test_a_large_batch_is_decoded_in_steps() -> None:
         list(decode_records_steps(payload[:-1]))
     with pytest.raises(MetadataFormatError, match="have format 9"):
         list(decode_records_steps(b"\x09" + payload[1:]))
+
+
+def test_a_batch_that_raises_the_level_to_one_with_unknown_records_says_what_to_do():
+    feature = "93 03 b0" + b"metadata.version".hex() + " 09"
+    payload = bytes.fromhex("01 92 " + feature + " 92 7e 01")
+
+    with pytest.raises(MetadataVersionError, match=r"sets metadata\.version to 9.*upgrade this"):
+        decode_records(payload)
+    with pytest.raises(MetadataFormatError, match="cannot be read") as unknown:
+        decode_records(bytes.fromhex("01 91 92 7e 01"))
+    assert type(unknown.value) is MetadataFormatError
