@@ -122,7 +122,7 @@ def test_each_commit_tells_the_wal_offset_below_which_everything_is_uploaded():
             ends.append(node.wal.records[-1].end_offset)
         node.store.release_all()
         await settle()
-        told = [int(it.key_values[0][1].split()[1]) for it in node.control.commits]
+        told = [it.wal_end_offset for it in node.control.commits]
         assert told == ends
         assert [offset for _, offset in node.journal.of("trim")] == [end - 1 for end in ends]
 
