@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, Protocol
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.levels import encode_at_level, level_with
+from headrace.metadata.levels import encode_at_level, level_of
 from headrace.metadata.log.entry_format import MAX_PAYLOAD_BYTES
 from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.entry import LogEntry
@@ -216,7 +216,7 @@ class Committer:
 def _entry(decision: Decision, image: MetadataImage) -> LogEntry | None:
     if not decision.records:
         return None
-    payload = encode_at_level(decision.records, level_with(decision.records, image.features))
+    payload = encode_at_level(decision.records, level_of(image.features))
     if len(payload) > MAX_PAYLOAD_BYTES:
         raise RefusedError(
             ErrorCode.RECORD_LIST_TOO_LARGE,

@@ -98,19 +98,6 @@ def level_of(features: Mapping[str, int]) -> int:
     return features.get(METADATA_FEATURE, OLDEST)
 
 
-def level_with(records: Sequence[Record], features: Mapping[str, int]) -> int:
-    """The level at which an entry is written: the one that it sets, or else that of the cluster.
-
-    So an entry that raises the level can hold what the new level has instead of what there was.
-    """
-    set_here = [
-        it.level
-        for it in records
-        if isinstance(it, cluster.FeatureRecord) and it.name == METADATA_FEATURE
-    ]
-    return max([level_of(features), *set_here])
-
-
 def require_read(level: int) -> None:
     """Return only if this version reads this level.
 

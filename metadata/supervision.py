@@ -9,6 +9,7 @@ from headrace.metadata.commits import Committed, Committer, Decide
 from headrace.metadata.controller.brokers import fence_broker, require_broker, unfence_broker
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.drains import due_logs, settle_log
+from headrace.metadata.controller.logs import has_keys_left, replace_keys
 from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
@@ -161,6 +162,8 @@ class BrokerSupervision:
                     _fence(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED)
                 )
         now_ms = self._wall_clock_ms()
+        if has_keys_left(self._quorum.image):
+            await self._committer.propose(lambda image, _: replace_keys(image))
         for log_id in due_logs(self._quorum.image, now_ms):
             await self._committer.propose(_settle(log_id))
         prepared = self._quorum.image.objects.prepared

@@ -18,7 +18,7 @@ The log also has up to which offset of its generation everything is uploaded. Ea
 same entry. A WAL of that registration that ends before is an old copy: it is refused as one that is missing.
 
 Below the level of the metadata that has logs, two keys of the cluster-wide store stand for one: `wal/<node id>` is
-"<epoch> <generation>", and `wal/<node id>/uploaded` "<epoch> <offset>".
+"<epoch> <generation>", and `wal/<node id>/uploaded` "<epoch> <offset>". They count until the log takes their place.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, MetadataError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.logs import LogImage, LogState
+from headrace.metadata.images.logs import LogState
 from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import BeginLog, EndLog, Mutation, PutKeyValues
 from headrace.metadata.rpc.responses import Done
@@ -126,31 +126,22 @@ def uploaded_keys(
 
 def _last_generation(image: MetadataImage, node_id: int) -> tuple[int, str] | None:
     """Epoch and generation of the WAL that a node used last; None: nothing in it is needed."""
-    if image.has_logs:
-        log = _needed_log(image, node_id)
-        return None if log is None else (log.epoch, log.generation)
-    value = image.key_values.get(_key(node_id))
-    if value is None:
-        return None
-    epoch, _, generation = value.decode().partition(" ")
-    return int(epoch), generation
+    log, value = image.logs.get(node_id), image.key_values.get(_key(node_id))
+    if value is not None:  # also in metadata that have logs, until it is replaced
+        epoch, _, generation = value.decode().partition(" ")
+        if log is None or log.epoch < int(epoch):
+            return int(epoch), generation
+    return None if log is None or log.state == LogState.EMPTY else (log.epoch, log.generation)
 
 
 def _uploaded(image: MetadataImage, node_id: int) -> tuple[int, int] | None:
     """Epoch of the registration that uploaded last from a node's WAL, and up to where; None: not known."""
-    if image.has_logs:
-        log = _needed_log(image, node_id)
-        return None if log is None else (log.epoch, log.uploaded_offset)
-    value = image.key_values.get(_uploaded_key(node_id))
-    if value is None:
-        return None
-    epoch, _, offset = value.decode().partition(" ")
-    return int(epoch), int(offset)
-
-
-def _needed_log(image: MetadataImage, node_id: int) -> LogImage | None:
-    log = image.logs.get(node_id)
-    return None if log is None or log.state == LogState.EMPTY else log
+    log, value = image.logs.get(node_id), image.key_values.get(_uploaded_key(node_id))
+    if value is not None:
+        epoch, _, offset = value.decode().partition(" ")
+        if log is None or log.epoch < int(epoch):
+            return int(epoch), int(offset)
+    return None if log is None or log.state == LogState.EMPTY else (log.epoch, log.uploaded_offset)
 
 
 def _key(node_id: int) -> str:

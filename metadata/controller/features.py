@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from headrace.metadata.controller.decision import Decision, Inputs
-from headrace.metadata.controller.logs import log_records
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.levels import LOGS_LEVEL, METADATA_FEATURE, READ_HERE, LevelRange, level_of
+from headrace.metadata.levels import METADATA_FEATURE, READ_HERE, LevelRange, level_of
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.rpc.requests import FeatureUpdate, UpdateFeatures, UpgradeType
 from headrace.metadata.rpc.responses import Done
@@ -52,9 +51,7 @@ def update_features(
     levels = {it.level for it in request.updates if it.level != current}
     if request.validate_only or not levels:
         return Decision((), Done())
-    raised = FeatureRecord(METADATA_FEATURE, max(levels))
-    replaced = log_records(image) if current < LOGS_LEVEL <= raised.level else ()
-    return Decision((raised, *replaced), Done())
+    return Decision((FeatureRecord(METADATA_FEATURE, max(levels)),), Done())
 
 
 def _reason_against(update: FeatureUpdate, readers: Readers, image: MetadataImage) -> str:

@@ -4,7 +4,6 @@ A broker tells its log once that is open, before it acknowledges anything. Who d
 broker whose epoch has ended is decided in `headrace.metadata.controller.drains`.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from headrace.metadata.controller.brokers import require_broker
@@ -56,7 +55,8 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
             ErrorCode.INVALID_REQUEST,
             f"log {request.log_id} is not the log of broker {request.node_id}",
         )
-    same_epoch = known is not None and known.epoch == request.node_epoch
+    latest = known or _log_of_keys(request.log_id, image)
+    same_epoch = latest is not None and latest.epoch == request.node_epoch
     begun = LogRecord(
         request.log_id,
         request.node_id,
@@ -64,7 +64,7 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
         request.generation,
         request.medium,
         request.places,
-        known.uploaded_offset if known is not None and same_epoch else 0,
+        latest.uploaded_offset if latest is not None and same_epoch else 0,
     )
     records: list[Record] = []
     if known is None or known.state != LogState.ACTIVE or log_record(known) != begun:
@@ -133,22 +133,35 @@ def require_logs(image: MetadataImage) -> None:
         )
 
 
-def log_records(image: MetadataImage) -> Iterator[Record]:
-    """Records that replace the keys of level 1, in the entry that ends it.
+def replace_keys(image: MetadataImage) -> Decision:
+    """Replace the keys of the level before by logs. Where these lie, their owners tell."""
+    records: list[Record] = []
+    for log_id in _logs_of_keys(image):
+        log, known = _log_of_keys(log_id, image), image.logs.get(log_id)
+        if log is not None and (known is None or known.epoch < log.epoch):
+            records.append(log)
+        records += [RemoveKeyValueRecord(it) for it in _keys(log_id) if it in image.key_values]
+    return Decision(tuple(records), Done())
 
-    Where the logs lie is not known then: their owners tell it.
-    """
-    for key in sorted(image.key_values):
-        name, _, what = key.removeprefix(_KEY).partition("/")
-        if not key.startswith(_KEY) or not name.isdecimal():
-            continue
-        yield RemoveKeyValueRecord(key)
-        if what:
-            continue
-        epoch, generation = _numbered(image.key_values[key])
-        uploaded_epoch, offset = _numbered(image.key_values.get(f"{key}/uploaded", b"-1 -1"))
-        known = int(offset) if uploaded_epoch == epoch else NO_OFFSET
-        yield LogRecord(int(name), int(name), epoch, generation, LogMedium.UNKNOWN, (), known)
+
+def has_keys_left(image: MetadataImage) -> bool:
+    """Whether `replace_keys` has something to record."""
+    return image.has_logs and bool(_logs_of_keys(image))
+
+
+def _logs_of_keys(image: MetadataImage) -> list[int]:
+    names = {it.split("/")[1] for it in image.key_values if it.startswith(_KEY)}
+    return sorted(int(it) for it in names if it.isdecimal())
+
+
+def _log_of_keys(log_id: int, image: MetadataImage) -> LogRecord | None:
+    name, uploaded_name = _keys(log_id)
+    if name not in image.key_values:
+        return None
+    epoch, generation = _numbered(image.key_values[name])
+    uploaded_epoch, offset = _numbered(image.key_values.get(uploaded_name, b"-1 -1"))
+    known = int(offset) if uploaded_epoch == epoch else NO_OFFSET
+    return LogRecord(log_id, log_id, epoch, generation, LogMedium.UNKNOWN, (), known)
 
 
 def _require_losable(log: LogImage, image: MetadataImage, *, damaged_only: bool) -> None:

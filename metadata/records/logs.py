@@ -4,7 +4,7 @@ from enum import IntEnum
 
 import msgspec
 
-from headrace.metadata.records.numbers import ShortText
+from headrace.metadata.records.numbers import ShortText, Text
 
 
 class LogMedium(IntEnum):
@@ -31,7 +31,7 @@ class LogRecord(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
     epoch: int  # registration of the owner that began the generation
     generation: ShortText
     medium: LogMedium
-    places: tuple[ShortText, ...]  # as other brokers reach it
+    places: tuple[Text, ...]  # as other brokers reach it
     uploaded_offset: int  # everything below it in this generation is in the bucket; -1: not known
 
 

@@ -279,7 +279,7 @@ class BeginLog(msgspec.Struct, frozen=True, array_like=True, tag=70, gc=False):
     log_id: Count
     generation: ShortText
     medium: LogMedium
-    places: tuple[ShortText, ...]  # as other brokers reach it
+    places: tuple[Text, ...]  # as other brokers reach it
     reach: tuple[LogReach, ...]
 
 

@@ -141,11 +141,11 @@ BUGS = (
     ),
     SeededBug(
         "logs-15",
-        "the keys of the level before are left where the log's record counts",
+        "a key of the level before that arrives late replaces the log",
         "metadata/controller/logs.py",
-        "log_records",
-        "yield RemoveKeyValueRecord(key)",
-        "pass",
-        f"{_UNIT}/test_logs.py::TestRaisingTheLevel::test_the_keys_become_logs_in_one_entry",
+        "replace_keys",
+        "known is None or known.epoch < log.epoch",
+        "True",
+        f"{_UNIT}/test_logs.py::TestRaisingTheLevel::test_a_key_that_was_late_is_removed",
     ),
 )

@@ -19,7 +19,7 @@ from headrace.metadata.levels import (
     NEWEST,
     READ_HERE,
     encode_at_level,
-    level_with,
+    level_of,
 )
 from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
 from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
@@ -111,7 +111,7 @@ class PureController:
         entry = LogEntry(
             self.image.index + 1,
             term,
-            encode_at_level(records, level_with(records, self.image.features)),
+            encode_at_level(records, level_of(self.image.features)),
         )
         self.entries.append(entry)
         self.image = replay(self.image, decode_records(entry.payload), index=entry.index, term=term)

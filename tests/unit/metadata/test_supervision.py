@@ -5,17 +5,21 @@ from uuid import UUID
 
 from headrace.metadata import supervision
 from headrace.metadata.client import BrokerIdentity, MetadataClient
+from headrace.metadata.controller.decision import Decision
 from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.image import BrokerState
-from headrace.metadata.levels import READ_HERE
+from headrace.metadata.levels import METADATA_FEATURE, READ_HERE
 from headrace.metadata.records.brokers import BrokerEndpoint
+from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import (
     BeginLog,
     BrokerGoal,
     PrepareObjects,
+    PutKeyValues,
     RegisterBroker,
 )
+from headrace.metadata.rpc.responses import Done
 from headrace.metadata.transport import LocalTransport
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import EVERY_FILE
@@ -117,6 +121,23 @@ async def test_the_log_of_a_broker_that_has_ended_is_assigned_in_the_same_round(
         drain = node.image.logs[1].drain
         assert (drain.node_id, drain.node_epoch) == (2, epochs[2])
         assert node.image.logs[2].drain is None
+
+
+@scenario
+async def test_the_keys_of_level_1_become_logs_once_the_level_is_raised(cluster, monkeypatch):
+    monkeypatch.setattr("headrace.metadata.startup.NEWEST", 1)
+    async with cluster.controller() as node:
+        epoch = await register(node)
+        keys = (("wal/1", f"{epoch} 0f".encode()), ("wal/1/uploaded", f"{epoch} 9".encode()))
+        await ask_well(node, PutKeyValues(1, epoch, keys))
+        await cluster.pass_time(500)
+        assert node.image.key_values
+        await node.propose(lambda *_: Decision((FeatureRecord(METADATA_FEATURE, 2),), Done()))
+        await cluster.pass_time(500)
+
+        assert not node.image.key_values
+        log = node.image.logs[1]
+        assert (log.epoch, log.generation, log.uploaded_offset) == (epoch, "0f", 9)
 
 
 @scenario

@@ -14,7 +14,7 @@ from headrace.metadata.levels import (
 )
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.members import Member, MembersRecord
-from headrace.metadata.rpc.requests import FeatureUpdate, PutKeyValues, UpdateFeatures, UpgradeType
+from headrace.metadata.rpc.requests import FeatureUpdate, UpdateFeatures, UpgradeType
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController
@@ -60,19 +60,6 @@ def test_a_level_that_every_node_reads_is_set(controller):
     assert decision.records == (FeatureRecord(METADATA_FEATURE, NEWEST),)
     assert controller.commit(decision) == Done()
     assert level_of(controller.image.features) == NEWEST
-
-
-def test_the_entry_that_raises_the_level_makes_logs_of_the_keys(controller):
-    keys = (("wal/1", b"7 0123456789abcdef"), ("wal/1/uploaded", b"7 500"))
-    controller.do(PutKeyValues(*controller.sender(), keys))
-    index = controller.image.index
-
-    controller.commit(decided(controller, readers(controller), 2))
-
-    assert controller.image.index == index + 1
-    assert not controller.image.key_values
-    log = controller.log(1)
-    assert (log.epoch, log.generation, log.uploaded_offset) == (7, "0123456789abcdef", 500)
 
 
 def test_a_trial_changes_nothing_and_is_refused_all_the_same(controller):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.metadata.controller.logs import log_records
+from headrace.metadata.controller.logs import has_keys_left, replace_keys
 from headrace.metadata.images.logs import LogState
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium, LogReach
@@ -289,7 +289,10 @@ class TestRaisingTheLevel:
         }
         controller.do(PutKeyValues(*controller.sender(), tuple(keys.items())))
 
-        controller._apply((*log_records(controller.image), FeatureRecord("metadata.version", 2)))
+        assert not has_keys_left(controller.image)
+        controller._apply((FeatureRecord("metadata.version", 2),))
+        assert has_keys_left(controller.image)
+        controller.commit(replace_keys(controller.image))
 
         assert dict(controller.image.key_values) == {"other": b"value"}
         one, two = controller.log(1), controller.log(2)
@@ -302,11 +305,24 @@ class TestRaisingTheLevel:
         epoch = controller.register(1)
         value = f"{epoch} {GENERATION}".encode()
         controller.do(PutKeyValues(*controller.sender(), (("wal/1", value),)))
-        controller._apply((*log_records(controller.image), FeatureRecord("metadata.version", 2)))
+        controller._apply((FeatureRecord("metadata.version", 2),))
         # A commit that was decided later brings its key along.
-        controller.do(PutKeyValues(*controller.sender(), (("wal/1/uploaded", b"7 600"),)))
+        uploaded = f"{epoch} 600".encode()
+        controller.do(PutKeyValues(*controller.sender(), (("wal/1/uploaded", uploaded),)))
 
         controller.do(begin(controller))
 
-        assert not controller.image.key_values
+        assert not has_keys_left(controller.image)
         assert controller.log(1).places == ("/wals/1",)
+        assert controller.log(1).uploaded_offset == 600
+
+    def test_a_key_that_was_late_is_removed(self, controller):
+        log = controller.log(1)
+        late = f"{log.epoch} 77".encode()
+        keys = (("wal/1", f"{log.epoch} 00".encode()), ("wal/1/uploaded", late))
+        controller.do(PutKeyValues(*controller.sender(), keys))
+
+        controller.commit(replace_keys(controller.image))
+
+        assert not controller.image.key_values
+        assert controller.log(1) == log
