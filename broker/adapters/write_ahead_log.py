@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
-from headrace.broker.adapters.wal_registry import LogAddress
+from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry
 from headrace.config.node import WalConfig
+from headrace.metadata.client import MetadataClient
 from headrace.metadata.records.logs import LogMedium
 from headrace.storage.object_store.factory import BucketOpener
 from headrace.storage.ports import ObjectStore
@@ -20,7 +21,6 @@ from headrace.wal.log import DeltaWal
 from headrace.wal.objects.log import ObjectWal
 from headrace.wal.open_device import DeviceOpener
 from headrace.wal.port import Medium, WriteAheadLog
-from headrace.wal.registry import LogRegistry
 from headrace.wal.submissions import WriteStatistics
 from headrace.wal.superblock_store import WalIdentity, check_identity, load_superblock
 from headrace.wal.wake_timer import WakeTimerFactory
@@ -81,6 +81,7 @@ class LogLocation:
         self._wake_timer = wake_timer
         self._store: ObjectStore | None = None  # None: a device or file
         self._held: BlockDevice | None = None
+        self._registry: WalRegistry | None = None
         self.found: Superblock | None = None  # on the device, when it was opened
 
     async def open(self, environment: Mapping[str, str]) -> None:
@@ -147,8 +148,16 @@ class LogLocation:
         if self._store is not None:
             await self._store.close()
 
-    def log(self, owner: LogOwner, listener: LogListener, registry: LogRegistry) -> NodeLog:
+    def registry(self, client: MetadataClient) -> WalRegistry:
+        """Make what tells the metadata of the log; `log` uses it."""
+        accepted = self._config.accept_loss_generation
+        self._registry = WalRegistry(client, self.address, accept_loss_generation=accepted)
+        return self._registry
+
+    def log(self, owner: LogOwner, listener: LogListener) -> NodeLog:
         """Make the log; it is not started."""
+        registry = self._registry
+        assert registry is not None
         if self._store is not None:
             return ObjectWal(
                 self._config,

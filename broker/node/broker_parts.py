@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from headrace.broker.adapters.storage_metadata import StorageMetadata
-from headrace.broker.adapters.wal_registry import WalRegistry
 from headrace.broker.adapters.write_ahead_log import LogListener, LogLocation, LogOwner, NodeLog
 from headrace.broker.api.dispatch import ApiDispatcher
 from headrace.broker.api.registry import Services, build_dispatcher
@@ -59,11 +58,6 @@ class BrokerParts:
         self._store = store
         self._log_location = log_location
         self.wal: NodeLog
-        self.log_registry = WalRegistry(
-            client,
-            log_location.address,
-            accept_loss_generation=config.wal.accept_loss_generation,
-        )
         storage = config.storage
         adapter = self._adapter = self._make_adapter()
         cluster_id = client.image.cluster_id
@@ -278,5 +272,5 @@ class BrokerParts:
             on_failed=on_failed,
             on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine does not exist yet
         )
-        self.wal = self._log_location.log(owner, listener, self.log_registry)
+        self.wal = self._log_location.log(owner, listener)
         return self.wal

@@ -113,7 +113,8 @@ class BrokerRole:
             client.subscribe(self._follow_quorum)
             self._admin.stage = "waiting for a controller"
             await unless_stopped(stop, registration.register(client))
-            async with running(client.run(), self._end_when_fenced()):
+            log_registry = log_location.registry(client)
+            async with running(client.run(), log_registry.run(), self._end_when_fenced()):
                 parts = BrokerParts(config, self._environment, client, store, log_location)
                 self._parts = parts
                 client.on_lease_renewed(parts.engine.lease_renewed)
@@ -190,7 +191,6 @@ class BrokerRole:
             await unless_stopped(stop, answered(self._config, client.serve))
             jobs = (
                 parts.engine.run(),
-                parts.log_registry.run(),
                 parts.leadership.run(),
                 parts.coordinator.run(),
             )
