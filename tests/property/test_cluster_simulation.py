@@ -52,12 +52,16 @@ def nature(*faults: str, weather: Weather | None = None) -> Nature:
         upload_threshold_bytes=2 << 20,
         record_bytes=1_000,
         send_pause_s=0.02,
+        sync_s=0.002,
     )
 
 
 NATURES = {
     "kills": nature("kill"),
-    "power cuts": nature("power cut", "all controllers"),
+    "power cuts": replace(nature("power cut", "all controllers"), sync_s=0.03),
+    "lost answers": replace(
+        nature("connections reset"), pause_s=(0.02, 0.2), send_pause_s=0.005, sync_s=0.03
+    ),
     "cut links": nature("isolate", "cut", "stop beyond the session"),
     "stormy bucket": replace(
         nature("kill", weather=Weather(late=0.1, reply_lost=0.05, repeated=0.1)),
@@ -69,7 +73,7 @@ NATURES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("which", NATURES)
 def test_clusters_with_one_kind_of_fault(which: str) -> None:
-    reports = list(run(range(2), seconds=8.0, jobs=2, nature=NATURES[which]))
+    reports = list(run(range(3), seconds=8.0, jobs=2, nature=NATURES[which]))
     assert [(it.seed, it.findings[:3]) for it in reports if it.findings] == []
     assert all(it.acknowledged for it in reports)
 

@@ -54,7 +54,7 @@ BUGS = (
         "ProducerStates.check",
         "Check(SequenceCheck.DUPLICATE, batch)",
         "_APPEND",
-        f"{_TEST}[kills]",
+        f"{_TEST}[lost answers]",
     ),
     SeededBug(
         "cluster-06",
@@ -64,14 +64,5 @@ BUGS = (
         "replay(decoded)",
         "count += 0",
         f"{_TEST}[kills]",
-    ),
-    SeededBug(
-        "cluster-07",
-        "the sweep of the bucket removes nothing",
-        "storage/sweep/sweeper.py",
-        "Sweeper._sweep_page",
-        "not found.removable",
-        "True",
-        f"{_TEST}[stormy bucket]",
     ),
 )

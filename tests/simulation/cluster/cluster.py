@@ -159,7 +159,11 @@ class Cluster:
 
     def _host(self, node_id: int, name: str = "") -> Host:
         name = name or settings.host_of(node_id)
-        disks = HostDisks(self.rng("disks", name), wal_bytes=settings.WAL_DEVICE_BYTES)
+        disks = HostDisks(
+            self.rng("disks", name),
+            wal_bytes=settings.WAL_DEVICE_BYTES,
+            sync_s=self.nature.sync_s,
+        )
         if node_id >= settings.FIRST_CONTROLLER:
             config = settings.controller(self.nature, node_id)
         else:

@@ -8,16 +8,16 @@ from tests.simulation.cluster.process import WORLD, Process
 from tests.simulation.directory import SimulatedDirectoryDisk
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 
-SYNC_S = 0.002  # at most
 _MAX_TRACE = 2_000
 
 
 class HostDisks:
     """What a host's processes find when they start."""
 
-    def __init__(self, rng: random.Random, *, wal_bytes: int) -> None:
+    def __init__(self, rng: random.Random, *, wal_bytes: int, sync_s: float) -> None:
         self._rng = rng
         self._wal_bytes = wal_bytes
+        self._sync_s = sync_s
         self.replaced = -1  # so often
         self.replace()
 
@@ -35,8 +35,8 @@ class HostDisks:
         """Put empty disks into their place."""
         self.replaced += 1
         rng = random.Random(self._rng.random())
-        self.wal = SimulatedDisk(self._wal_bytes, rng=rng, latency_s=SYNC_S)
-        self.metadata = SimulatedDirectoryDisk(rng, latency_s=SYNC_S)
+        self.wal = SimulatedDisk(self._wal_bytes, rng=rng, latency_s=self._sync_s)
+        self.metadata = SimulatedDirectoryDisk(rng, latency_s=self._sync_s)
 
     def open_wal(self, process: Process, path: str, *, writable: bool) -> BlockDevice:
         """Open the WAL for a process."""

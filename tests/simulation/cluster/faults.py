@@ -32,6 +32,7 @@ class Story:
             "bucket down": self._bucket_down,
             "empty controller": self._empty_controller,
             "second process": self._second_process,
+            "connections reset": self._connections_reset,
             "broker lost": self._broker_lost,
         }
 
@@ -145,6 +146,10 @@ class Story:
         cluster.start(twin)
         await asyncio.sleep(self._rng.uniform(0.5, 6.0))
         cluster.kill(twin)
+
+    async def _connections_reset(self) -> None:
+        """All connections of a broker end, with the answers that are on their way."""
+        self._cluster.network.reset(self._rng.choice(self._cluster.brokers).name)
 
     async def _broker_lost(self) -> None:
         """A broker is gone and stays away: others must serve its partitions. Nothing else may be wrong then."""

@@ -21,6 +21,7 @@ FAULTS = (
     "bucket down",
     "empty controller",
     "second process",
+    "connections reset",
 )
 
 
@@ -43,6 +44,7 @@ class Nature:
     checkpoint_interval_bytes: int
     record_bytes: int
     send_pause_s: float  # of a producer
+    sync_s: float  # of a disk, at most
 
 
 def draw(rng: random.Random) -> Nature:
@@ -74,4 +76,5 @@ def draw(rng: random.Random) -> Nature:
         checkpoint_interval_bytes=rng.choice((64 * KIB, 512 * KIB, 8 << 20)),
         record_bytes=rng.choice((100, 1_000, 4_000)),
         send_pause_s=rng.choice((0.02, 0.06)),
+        sync_s=rng.choice((0.002, 0.002, 0.02)),
     )

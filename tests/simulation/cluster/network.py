@@ -119,6 +119,13 @@ class ClusterNetwork:
                 if end.host == source:
                     end.retransmit()
 
+    def reset(self, host: str) -> None:
+        """End all connections of a host; what is on its way is lost."""
+        for one in list(self._connections):
+            if host in (one.host, one.other.host):
+                one.reset()
+                one.other.reset()
+
     def heal_all(self) -> None:
         for source, target in sorted(self._cut):
             self.heal(source, target)

@@ -1,7 +1,7 @@
 """Runs many seeds of the simulated cluster: `python -m tests.simulation.cluster.swarm --seeds 1000`.
 
 Each seed is a run of its own in a process of its own, the same each time; one in fifty is run twice and both must be
-equal. A run goes on behind the last seed that the ledger names, and adds a line for each hundred:
+equal. A run goes on behind the last seed that the ledger names, and adds a line for each twenty:
 first and last seed, records acknowledged, processor seconds, and the seeds that found something.
 `python -m tests.simulation.cluster.run SEED --trace` repeats one and shows what happened.
 """
@@ -10,6 +10,7 @@ import argparse
 import multiprocessing
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from tests.simulation.cluster.run import SECONDS, Report, simulate
 
 LEDGER = Path(__file__).with_name("ledger.txt")
 TWICE = 50  # one seed in so many
-PER_LINE = 100
+PER_LINE = 20
 _FINDINGS_SHOWN = 3
 _HEADER = "# first last virtual_s acknowledged processor_s seeds_with_findings"
 
@@ -94,9 +95,12 @@ def next_seed(ledger: Path) -> int:
     return int(lines[-1].split()[1]) + 1 if lines else 0
 
 
-def run_all(seeds: range, *, seconds: float, jobs: int, ledger: Path | None) -> Total:
+def run_all(
+    seeds: range, *, seconds: float, jobs: int, ledger: Path | None, minutes: float
+) -> Total:
     """Run seeds, tell how it goes, and keep the ledger."""
     total, part = Total(), Total()
+    until_s = time.monotonic() + 60 * minutes
 
     def write_down() -> None:
         if ledger is not None and part.seeds:
@@ -112,6 +116,8 @@ def run_all(seeds: range, *, seconds: float, jobs: int, ledger: Path | None) -> 
             write_down()
             part = Total()
             print(total, file=sys.stderr, flush=True)
+        if time.monotonic() > until_s:
+            break
     write_down()
     return total
 
@@ -122,13 +128,20 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seeds", type=int, default=1000, help="how many")
     parser.add_argument("--start", type=int, help="the first one; without it the ledger's next one")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="virtual ones of each")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="at most")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--ledger", type=Path, default=LEDGER)
     options = parser.parse_args(arguments)
     ledger = options.ledger if options.start is None else None
     start = next_seed(options.ledger) if options.start is None else options.start
     seeds = range(start, start + options.seeds)
-    total = run_all(seeds, seconds=options.seconds, jobs=options.jobs, ledger=ledger)
+    total = run_all(
+        seeds,
+        seconds=options.seconds,
+        jobs=options.jobs,
+        ledger=ledger,
+        minutes=options.minutes,
+    )
     print(total, *sorted(total.counts.items()), sep="\n")
     return int(bool(total.found))
 
