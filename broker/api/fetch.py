@@ -146,6 +146,7 @@ class FetchHandler:
         waiting = WaitingFetch(
             session, fetch.enough_bytes, partial(self._reader.count, by_id=fetch.by_id)
         )
+        is_over = False
         try:
             while not reply.is_lost:
                 targets = () if context.is_over else session.look()
@@ -154,6 +155,7 @@ class FetchHandler:
                     fetch.is_enough(result)
                     or waiting.has_enough
                     or context.is_over
+                    or is_over
                     or loop.time() >= deadline_s
                 ):
                     reply.send(await self._turns.run(self._answer(fetch, result)))
@@ -165,7 +167,7 @@ class FetchHandler:
                 for start in range(0, len(result.reads), SLICE_PARTITIONS):
                     waiting.add(counted(result.reads[start : start + SLICE_PARTITIONS]))
                     await self._turns.pause()
-                await _Wait(session, waiting, reply).until(deadline_s, self._turns)
+                is_over = await _Wait(session, waiting, reply).until(deadline_s, self._turns)
         finally:
             context.end()
         await self._turns.run(self._sessions.leave_closed())
@@ -222,8 +224,12 @@ class _Wait:
         self._is_over = False
         reply.on_lost = self.interrupt
 
-    async def until(self, deadline_s: float, turns: TurnShare) -> None:
-        """Wait until there is enough, a partition must be read, the wait was interrupted, or time is up."""
+    async def until(self, deadline_s: float, turns: TurnShare) -> bool:
+        """Wait until there is enough, a partition must be read, the wait was interrupted, or time is up.
+
+        Returns:
+            Whether it was interrupted or time is up: a timer may fire a little early, so the clock does not tell.
+        """
         loop = asyncio.get_running_loop()
         timeout = loop.call_at(deadline_s, self.interrupt)
         session, waiting = self._session, self._waiting
@@ -235,12 +241,13 @@ class _Wait:
                     await self._woken
                 await turns.pause()  # thousands may wait for the same record
                 if self._is_over:
-                    return
+                    break
                 waiting.count(SLICE_PARTITIONS)
         finally:
             timeout.cancel()
             if session.waiter is self:
                 session.waiter = None
+        return self._is_over
 
     def moved(self) -> None:
         """Go on in another turn: many partitions may move in this one, and producers wait for its end."""

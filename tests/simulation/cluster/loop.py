@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.simulation.cluster.network import ClusterNetwork
 
 
-TURN_S = 1e-5
+TURN_S = 1e-5  # what a turn takes: who asks again in every turn comes to an end of it, and costs time that others see
 
 
 class _Handle(asyncio.Handle):

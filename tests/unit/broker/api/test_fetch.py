@@ -269,6 +269,35 @@ def test_when_time_is_up_whatever_is_there_is_answered_without_an_error(publishe
     virtual_time.run(run())
 
 
+class EarlyTimers(virtual_time.VirtualTimeLoop):
+    """Fires timers a little before their time: uvloop rounds to milliseconds, asyncio to the clock's resolution."""
+
+    def call_at(self, when: float, *arguments: Any, **options: Any) -> asyncio.TimerHandle:
+        return super().call_at(when - 0.000_4, *arguments, **options)
+
+
+def test_a_wait_ends_with_its_timer_whatever_the_clock_tells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def run() -> None:
+        broker = Broker()
+        looks = []
+        find = broker.registry.find
+
+        def counted(*arguments: Any) -> Any:
+            looks.append(arguments)
+            assert len(looks) < 10, "it looks again and again until the clock moves"
+            return find(*arguments)
+
+        monkeypatch.setattr(broker.registry, "find", counted)
+        told = await broker.later(11, request(wait_ms=500))
+        assert only(told).error_code == 0
+        assert asyncio.get_running_loop().time() < 0.5
+
+    with asyncio.Runner(loop_factory=EarlyTimers) as runner:
+        runner.run(run())
+
+
 def test_a_partition_that_leaves_ends_the_wait() -> None:
     """2.7: also completes on leader change and topic deletion."""
 
