@@ -3,7 +3,8 @@
 To import a part of a package runs the package first. kafka-python's loads its consumer, its producer and its admin
 client then, which takes as long as the messages themselves. A broker needs only the messages, and its first partition
 waits for them. So the package is run when somebody first asks for what is not there without it, as in
-`from kafka import KafkaProducer`. To import this module is enough.
+`from kafka import KafkaProducer`. Only the program of a node does so: in another one, what else uses kafka-python
+may expect the package to have been run.
 """
 
 import sys
@@ -15,7 +16,7 @@ from typing import Any, Final
 PACKAGE: Final = "kafka"
 
 
-def _enter_package() -> None:
+def enter_package() -> None:
     """Let parts of the package be imported without it; nothing is done if it was imported before, or is missing."""
     if PACKAGE in sys.modules:
         return
@@ -40,13 +41,17 @@ class _Run:
         with self._lock:  # another thread waits until all names are there
             if not self._begun:
                 self._begun = True
-                loader = self._spec.loader
-                if loader is not None:
-                    loader.exec_module(sys.modules[PACKAGE])
+                try:
+                    self._run()
+                except BaseException:
+                    self._begun = False
+                    raise
         try:
             return self._names[name]
         except KeyError:
             raise AttributeError(f"module {PACKAGE!r} has no attribute {name!r}") from None
 
-
-_enter_package()
+    def _run(self) -> None:
+        loader = self._spec.loader
+        if loader is not None:
+            loader.exec_module(sys.modules[PACKAGE])

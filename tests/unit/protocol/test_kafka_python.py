@@ -5,6 +5,8 @@ import sys
 
 SCRIPT = """
 import sys
+from headrace.protocol.kafka_python import enter_package
+enter_package()
 import headrace.protocol.messages
 clients = ("kafka.admin", "kafka.consumer", "kafka.producer")
 print([name for name in clients if name in sys.modules])
@@ -20,8 +22,26 @@ except AttributeError as error:
 
 IMPORTED_BEFORE = """
 import kafka
+from headrace.protocol.kafka_python import enter_package
+enter_package()
 import headrace.protocol.messages
 print(kafka.KafkaConsumer.__name__, hasattr(kafka, "__getattr__"))
+"""
+
+
+FAILED_ONCE = """
+import sys
+from headrace.protocol.kafka_python import enter_package
+enter_package()
+import kafka
+sys.modules["kafka.consumer"] = None
+try:
+    from kafka import KafkaConsumer
+except ImportError as error:
+    print(type(error).__name__)
+del sys.modules["kafka.consumer"]
+from kafka import KafkaConsumer
+print(KafkaConsumer.__name__)
 """
 
 
@@ -43,3 +63,7 @@ def test_messages_are_loaded_without_the_clients():
 
 def test_a_package_that_was_imported_before_stays_as_it_is():
     assert output_of(IMPORTED_BEFORE) == ["KafkaConsumer False"]
+
+
+def test_a_package_that_could_not_be_run_is_tried_again():
+    assert output_of(FAILED_ONCE) == ["ModuleNotFoundError", "KafkaConsumer"]
