@@ -5,7 +5,6 @@ import fcntl
 import os
 import stat
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -124,12 +123,18 @@ class OsDirectory:
         return OsFile(os.open(self.path / name, flags, _FILE_MODE), self._sync)
 
     def _make(self, path: Path) -> None:
-        with suppress(FileExistsError):
+        try:
             try:
                 path.mkdir(OWNER_ONLY)
             except FileNotFoundError:
                 self._make(path.parent)
                 path.mkdir(OWNER_ONLY)
+        except OSError:
+            if (
+                not path.is_dir()
+            ):  # where it exists, some file systems say first that it may not be made
+                raise
+        else:
             self._sync_directory(path.parent)
 
     def _sync_directory(self, path: Path) -> None:

@@ -1,4 +1,6 @@
 import asyncio
+import errno
+import os
 import threading
 from pathlib import Path
 
@@ -23,6 +25,22 @@ def test_each_directory_that_is_made_is_durable_in_the_one_above_it(tmp_path):
     assert synced == [str(tmp_path), str(tmp_path / "of")]
     directory.make()
     assert len(synced) == 2, "nothing was made"
+
+
+def test_a_directory_that_exists_need_not_be_one_that_may_be_made(tmp_path, monkeypatch):
+    """NFS tells of the directory above, which this user may not write to, before it tells that this one exists."""
+    make = os.mkdir
+
+    def refused(path, *arguments, **options):
+        if Path(path).is_dir():
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        make(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "mkdir", refused)
+    OsDirectory(tmp_path).make()
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        OsDirectory(tmp_path / "file").make()
 
 
 def test_what_is_made_is_for_its_owner_only(tmp_path):
