@@ -229,6 +229,9 @@ class PartitionLeadership:
         """Open a partition at its leader epoch of now; if that fails and it is still wanted, it is tried again."""
         wanted = self._wanted(key)
         if wanted is not None:
+            previous = self._registry.get(key)
+            if previous is not None:  # of an epoch that is over
+                self._registry.remove(previous)
             is_elsewhere = self._is_elsewhere(wanted[1])
             if not is_elsewhere:
                 await self._open(*wanted)
@@ -267,9 +270,6 @@ class PartitionLeadership:
 
     async def _open(self, topic: TopicImage, image: PartitionImage) -> None:
         """Open a partition at the epoch of `image`; when that fails, it stays closed."""
-        previous = self._registry.get((topic.topic_id, image.partition))
-        if previous is not None:
-            self._registry.remove(previous)
         try:
             partition = await self._restore(topic, image)
         except StorageError as error:

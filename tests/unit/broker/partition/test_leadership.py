@@ -345,6 +345,36 @@ def test_a_partition_opens_at_once_when_the_image_says_that_the_other_broker_has
     run(main())
 
 
+def test_a_partition_that_is_led_again_but_open_elsewhere_is_served_no_more_and_waits() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.client.apply(*topic_records("a", 1, leader_epoch=1), *streams_open_at(1, NODE_ID))
+        async with broker.running():
+            first = await broker.opened("a")
+            broker.client.apply(
+                *(RangeRecord(stream_id, 1, 1, OTHER_NODE, 0) for stream_id in (1_000, 1_001)),
+                *(
+                    StreamStateRecord(stream_id, 1, StreamState.OPENED, OTHER_NODE)
+                    for stream_id in (1_000, 1_001)
+                ),
+                PartitionChangeRecord(topic_id(1), 0, NODE_ID, 3),
+            )
+            asked = len(broker.streams.asked)
+            await asyncio.sleep(100)
+            assert broker.registry.get((topic_id(1), 0)) is None
+            assert len(broker.streams.asked) == asked
+            broker.client.apply(
+                *(
+                    StreamStateRecord(stream_id, 1, StreamState.CLOSED, OTHER_NODE)
+                    for stream_id in (1_000, 1_001)
+                )
+            )
+            second = await broker.opened("a")
+            assert (first.leader_epoch, second.leader_epoch) == (1, 3)
+
+    run(main())
+
+
 def test_a_thousand_partitions_open_when_one_entry_has_closed_them_and_none_before() -> None:
     async def main() -> None:
         broker = Broker()
