@@ -215,7 +215,8 @@ class ControllerNode:
             clock_ms=self._clocks.boot_ms,
             hooks=Hooks(self._accept, self._begin_leading, self._end_leading),
         )
-        self._member = _Member(quorum, applied, LogReads(self, applied.entries, self._store))
+        reads = LogReads(self, quorum.image_at_end, applied.entries, self._store)
+        self._member = _Member(quorum, applied, reads)
         await quorum.start()
 
     async def run(self) -> None:

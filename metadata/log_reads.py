@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
 from headrace.metadata.entry_buffer import EntryBuffer
@@ -17,7 +18,6 @@ logger = logging.getLogger("headrace.controller")
 
 MAX_FOLLOWERS: Final = 1_000  # waiting requests for entries; beyond that they are refused
 MAX_FETCH_WAIT_MS: Final = 30_000
-MAX_APPLY_WAIT_MS: Final = 1_000
 MAX_FETCH_BYTES: Final = 32 << 20
 
 
@@ -49,8 +49,16 @@ class Leading(Protocol):
 class LogReads:
     """Answers the reads of one controller."""
 
-    def __init__(self, leading: Leading, entries: EntryBuffer, store: LogStore) -> None:
+    def __init__(
+        self,
+        leading: Leading,
+        image_at_end: Callable[[], Awaitable[MetadataImage]],
+        entries: EntryBuffer,
+        store: LogStore,
+    ) -> None:
+        """Make it; `image_at_end` waits until everything in the log is committed and applied, while this node leads."""
         self._leading = leading
+        self._image_at_end = image_at_end
         self._entries = entries
         self._store = store
         self._waiting = 0
@@ -62,6 +70,7 @@ class LogReads:
             RefusedError: NOT_CONTROLLER; POSITION_OUT_OF_RANGE, when the sender has entries that
                 the leader does not have; THROTTLING_QUOTA_EXCEEDED, when too many wait;
                 UNSUPPORTED_VERSION, when the sender does not read the cluster's level.
+            LeadershipLostError: this node does not lead any more.
         """
         self._leading.require_leading()
         entries = self._entries
@@ -69,14 +78,14 @@ class LogReads:
             # A deposed leader that does not know it may have fewer entries than a follower of the next one.
             await self._leading.confirm_leading()
             # The node of a learner may know of a commit before this one has applied it.
-            await self._wait_past(request.from_index - 2, MAX_APPLY_WAIT_MS)
+            await self._image_at_end()
         if request.from_index > entries.end_index + 1:
             raise RefusedError(
                 ErrorCode.POSITION_OUT_OF_RANGE,
                 f"entry {request.from_index} was requested, but the log ends at entry {entries.end_index}",
             )
         if request.from_index > entries.end_index:
-            await self._wait_past(request.from_index - 1, request.max_wait_ms)
+            await self._wait_past(entries.end_index, request.max_wait_ms)
             self._leading.require_leading()
         self._require_reader(request.reads)
         found = entries.read(request.from_index, min(request.max_bytes, MAX_FETCH_BYTES))
@@ -116,7 +125,6 @@ class LogReads:
             raise RefusedError(ErrorCode.UNSUPPORTED_VERSION, cannot_read(reads, level))
 
     async def _wait_past(self, index: int, max_wait_ms: int) -> None:
-        """Wait until there is an entry after this one, or this node may lead no more."""
         if self._waiting >= MAX_FOLLOWERS:
             raise RefusedError(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
@@ -125,9 +133,7 @@ class LogReads:
         self._waiting += 1
         try:
             async with asyncio.timeout(min(max_wait_ms, MAX_FETCH_WAIT_MS) / 1000):
-                while self._entries.end_index <= index:
-                    await self._entries.wait_past(index)
-                    self._leading.require_leading()
+                await self._entries.wait_past(index)
         except TimeoutError:
             pass
         finally:

@@ -256,17 +256,6 @@ async def test_who_has_more_than_the_controller_is_told(cluster):
 
 
 @scenario
-async def test_who_knows_of_a_commit_before_it_is_applied_here_waits_for_it(cluster):
-    async with cluster.controller() as node:
-        asked = asyncio.ensure_future(ask(node, FetchEntries(4, 1, 0, READ_HERE)))
-        await asyncio.sleep(0)
-
-        await register(node, serve=False)
-
-        assert (await asked).error == ErrorCode.NONE
-
-
-@scenario
 async def test_followers_that_wait_are_bounded(cluster, monkeypatch):
     monkeypatch.setattr(log_reads, "MAX_FOLLOWERS", 1)
     async with cluster.controller() as node, running(fetched(node, 3, max_wait_ms=30_000)):
