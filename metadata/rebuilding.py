@@ -11,12 +11,20 @@ assigned after it may be assigned again, and no epoch that was valid then may st
 | leader epochs | higher than any broker can have had |
 | logs | in use by their owners: whether one was emptied or drained, it may have been written to later |
 | streams | open on the node that leads, at the new leader epoch: it recovers its WAL at that epoch |
+| ranges of streams | as they were: what is recovered and adopted next was written at older epochs |
 | ids of streams, producers, objects | continue above any that can have been assigned, and above all in the bucket |
 | objects that the snapshot does not have, or has as prepared, and that continue all their streams | committed |
 | the other objects of this kind | prepared without expiry: nothing removes them, an operator must decide about them |
 
 An object is uploaded from what a WAL has confirmed, whether it was committed then or not: if it
-begins at the end of a stream, it holds what follows there. If several begin there, the newest is
+begins at the end of a stream, it holds what follows there, unless the WAL's owner had been stopped
+and another one leads since. A stream is opened at an epoch only when everything before is committed.
+So if a record of some epoch, or a range of the snapshot, lies at an offset, no record of an older
+epoch counts there or behind it: of objects that hold the same offsets, the one of the highest epoch
+is used. An object that has one such record is outdated as a whole: its blocks cannot be cut, and what
+it holds before is in an object that was committed.
+
+Within an epoch one node writes, so objects that begin alike hold the same records. The newest is
 used, since a compaction or a second attempt has written at least as much.
 """
 
@@ -40,7 +48,7 @@ from headrace.metadata.records.objects import (
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
-from headrace.metadata.records.streams import RangeRecord, StreamState, StreamStateRecord
+from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.replay import replay
 
@@ -50,9 +58,12 @@ LEADER_EPOCH_STEP: Final = 10_000
 ID_STEP: Final = 1 << 32
 NEVER_MS: Final = 253_370_764_800_000  # the year 9999
 NOBODY: Final = -1
+MAX_OFFSET: Final = (1 << 63) - 1
 
 # (stream id, start offset, end offset)
 Run = tuple[int, int, int]
+# (stream id, epoch, start offset, end offset): a part of a run that was written at one epoch.
+EpochRun = tuple[int, int, int, int]
 
 
 class Rebuilt(NamedTuple):
@@ -62,6 +73,7 @@ class Rebuilt(NamedTuple):
     # Object id -> bytes in the bucket:
     adopted: Mapping[int, int]  # written after the snapshot; they continue its streams
     unreferenced: Mapping[int, int]  # written after the snapshot; nothing refers to them
+    outdated: Mapping[int, int]  # of these: they hold records of an epoch that had ended
     missing: Mapping[int, int]  # (bytes as committed) committed in the snapshot, not in the bucket
     other_size: Mapping[int, int]  # committed in the snapshot with another size
 
@@ -77,10 +89,16 @@ def unknown_objects(image: MetadataImage, found: Iterable[int]) -> list[int]:
     )
 
 
+def continues(image: MetadataImage, runs: Iterable[Run]) -> bool:
+    """Whether an object holds records that the snapshot's streams do not have: their epochs must be read."""
+    streams = image.streams
+    return any(stream in streams and end > streams[stream].end_offset for stream, _, end in runs)
+
+
 def rebuild(
     image: MetadataImage,
     found: Mapping[int, int],
-    held: Mapping[int, Sequence[Run]],
+    held: Mapping[int, Sequence[EpochRun]],
     *,
     member: Member,
     now_ms: int,
@@ -90,7 +108,8 @@ def rebuild(
     Args:
         image: of the snapshot.
         found: every object of this cluster in the bucket: object id -> bytes.
-        held: the contents of `unknown_objects`, from their index blocks, sorted; without damaged ones.
+        held: the contents of those of `unknown_objects` that `continues` is true of, by stream and
+            offset; without damaged ones.
         member: the one new controller.
         now_ms: wall clock.
     """
@@ -98,8 +117,10 @@ def rebuild(
     prepared = [it.object_id for it in known.values() if it.state == ObjectState.PREPARED]
     committed = [it for it in known.values() if it.state == ObjectState.COMMITTED]
     unknown = unknown_objects(image, found)
-    adopted = _adoptable(image, held)
-    commits = [_commit(image, it, found[it], held[it], now_ms) for it in adopted]
+    outdated = _outdated(image, held)
+    runs = {it: _joined(held[it]) for it in held if it not in outdated}
+    adopted = _adoptable(image, runs)
+    commits = [_commit(image, it, found[it], runs[it], now_ms) for it in adopted]
     later = [it for it in unknown if it >= image.objects.next_object_id]
     made = replay(
         _never_expiring(image, prepared),
@@ -111,6 +132,7 @@ def rebuild(
         made,
         {object_id: found[object_id] for object_id in adopted},
         {object_id: found[object_id] for object_id in unknown if object_id not in adopted},
+        {object_id: found[object_id] for object_id in sorted(outdated)},
         {it.object_id: it.size_bytes for it in committed if it.object_id not in found},
         {
             it.object_id: found[it.object_id]
@@ -130,6 +152,50 @@ def _never_expiring(image: MetadataImage, prepared: Iterable[int]) -> MetadataIm
         image.objects, by_id=by_id.finish(), prepared=deadlines.finish()
     )
     return msgspec.structs.replace(image, objects=objects)
+
+
+def _outdated(image: MetadataImage, held: Mapping[int, Sequence[EpochRun]]) -> set[int]:
+    """Objects with a record behind the first one of a later epoch: it was never committed."""
+    begins: dict[int, dict[int, int]] = {}  # stream -> epoch -> lowest offset known of it
+
+    def note(stream_id: int, epoch: int, offset: int) -> None:
+        of_stream = begins.setdefault(stream_id, {})
+        of_stream[epoch] = min(offset, of_stream.get(epoch, offset))
+
+    for stream in image.streams.values():
+        for piece in stream.ranges:
+            note(stream.stream_id, piece.epoch, piece.start_offset)
+    for runs in held.values():
+        for stream_id, epoch, start, _ in runs:
+            note(stream_id, epoch, start)
+    ends = {
+        (stream_id, epoch): end
+        for stream_id, of_stream in begins.items()
+        for epoch, end in _ends(of_stream)
+    }
+    return {
+        object_id
+        for object_id, runs in held.items()
+        if any(end > ends[stream_id, epoch] for stream_id, epoch, _, end in runs)
+    }
+
+
+def _ends(begins: Mapping[int, int]) -> Iterable[tuple[int, int]]:
+    """Yield (epoch, offset from which on records of a later epoch count)."""
+    end = MAX_OFFSET
+    for epoch in sorted(begins, reverse=True):
+        yield epoch, end
+        end = min(end, begins[epoch])
+
+
+def _joined(runs: Iterable[EpochRun]) -> list[Run]:
+    joined: list[Run] = []
+    for stream_id, _, start, end in runs:
+        if joined and joined[-1][0] == stream_id and joined[-1][2] == start:
+            joined[-1] = (stream_id, joined[-1][1], end)
+        else:
+            joined.append((stream_id, start, end))
+    return joined
 
 
 def _adoptable(image: MetadataImage, held: Mapping[int, Sequence[Run]]) -> dict[int, None]:
@@ -209,8 +275,5 @@ def _epochs(image: MetadataImage) -> Iterable[Record]:
                 topic.topic_id, partition.partition, partition.leader, epoch
             )
             for stream_id in (partition.data_stream_id, partition.meta_stream_id):
-                stream = image.streams[stream_id]
-                node_id = _writer(image, stream)
-                index = stream.ranges[-1].range_index + 1 if stream.ranges else 0
-                yield RangeRecord(stream_id, index, epoch, node_id, stream.end_offset)
+                node_id = _writer(image, image.streams[stream_id])
                 yield StreamStateRecord(stream_id, epoch, StreamState.OPENED, node_id)

@@ -17,6 +17,7 @@ from headrace.storage.errors import CorruptObjectError
 from headrace.storage.objects.footer import FOOTER_BYTES, Footer, decode_footer
 from headrace.storage.objects.index_block import INDEX_ENTRY_BYTES, IndexEntry, ObjectIndex
 from headrace.storage.objects.reader import tail_start
+from headrace.storage.ports import StreamRange
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
 INDEX_CHUNK_BYTES: Final = INDEX_ENTRY_BYTES * 29_127  # the entries of about 1 MiB
@@ -45,6 +46,8 @@ class ObjectReport:
     data_bytes: int = 0  # of all blocks
     unindexed_bytes: int = 0  # between blocks: unused, but not damage
     runs: list[Run] = field(default_factory=list)  # by the index, in its order, joined
+    # By the batches, in their order, joined within an epoch; empty if the blocks were not read.
+    ranges: list[StreamRange] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     damage_count: int = 0
     blocks_checked: bool = False
@@ -182,8 +185,9 @@ class _Check:
         """Read the data once, in order; chunks need not end where blocks do."""
         report, watch = self._report, self._watch
         chunk, chunk_start = memoryview(b""), 0
+        ranges = _Ranges(report, watch.on_batch)
         async for _, entry in self._entries(footer):
-            scan = BlockScan(entry, on_batch=watch.on_batch)
+            scan = BlockScan(entry, on_batch=ranges.add)
             while scan.remaining_bytes:
                 position = entry.position + entry.size - scan.remaining_bytes
                 if not chunk_start <= position < chunk_start + len(chunk):
@@ -195,6 +199,7 @@ class _Check:
             report.batches += scan.batches
             for damage in scan.finish():
                 report.report(damage)
+        ranges.finish()
 
     async def _entries(self, footer: Footer) -> AsyncIterator[tuple[int, IndexEntry]]:
         """Yield (ordinal, entry) from an index whose checksum is right.
@@ -215,6 +220,41 @@ class _Check:
         if start >= self._tail_start:
             return self._tail[start - self._tail_start : end - self._tail_start]
         return await self._reader.get_range(self._key, start, end)
+
+
+class _Ranges:
+    """Joins batches that follow each other in a stream and were written at one epoch."""
+
+    def __init__(self, report: ObjectReport, on_batch: Callable[[BatchHead], None]) -> None:
+        self._report = report
+        self._on_batch = on_batch
+        self._first: BatchHead | None = None  # of the range that is being joined
+        self._last: BatchHead | None = None
+
+    def add(self, head: BatchHead) -> None:
+        self._on_batch(head)
+        last = self._last
+        if (
+            last is None
+            or head.base_offset != last.end_offset
+            or head.epoch != last.epoch
+            or head.stream_id != last.stream_id
+        ):
+            self.finish()
+            self._first = head
+        self._last = head
+
+    def finish(self) -> None:
+        """Add the range that ends here to the report."""
+        if self._first is None or self._last is None:
+            return
+        position, stream_id, epoch, start = self._first[:4]
+        ranges = self._report.ranges
+        if len(ranges) == MAX_RUNS_KEPT:
+            what = f"there are more than {MAX_RUNS_KEPT} ranges of one epoch each"
+            self._report.report(Damage(position, what))
+        else:
+            ranges.append(StreamRange(stream_id, epoch, start, self._last.end_offset))
 
 
 class _IndexOrder:

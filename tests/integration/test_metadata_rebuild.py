@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -14,8 +15,13 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.identity import IDENTITY_FILE
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.offline import read_offline
+from headrace.storage.audit.inventory import meaning_of
+from headrace.storage.objects.keys import object_key
+from headrace.storage.record_batch import StreamRecordBatch
 from tests.e2e.broker_process import HeadraceProcess
+from tests.e2e.wire import batch
 from tests.environment.ports import free_port
+from tests.unit.storage.samples import joined, write
 
 TOPIC = "orders"
 CONTROLLER_PORT = free_port()
@@ -89,7 +95,32 @@ def create_topic(node: HeadraceProcess) -> None:
     admin.create_topics([NewTopic(TOPIC, 1, config={"retention.ms": "7200000"})])[TOPIC].result(30)
 
 
-def lose_and_rebuild(node: HeadraceProcess, capsys: pytest.CaptureFixture[str]) -> dict[str, int]:
+def put_back(node: HeadraceProcess, snapshots: dict[Path, bytes]) -> None:
+    """Leave these snapshots alone in the bucket."""
+    for path in published(node):
+        path.unlink()
+    for path, content in snapshots.items():
+        path.write_bytes(content)
+
+
+def upload_late(node: HeadraceProcess, image: MetadataImage, start: int, end: int) -> str:
+    """Upload an object as an owner does that was stopped when this was the metadata; return its key."""
+    stream = image.streams[image.topic(TOPIC).partitions[0].data_stream_id]
+    content = bytearray(batch([b"-1"] * (end - start)))
+    content[:8] = start.to_bytes(8, "big")
+    late = StreamRecordBatch(
+        stream.stream_id, stream.epoch, start, end - start, memoryview(content)
+    )
+    bucket = node.directory / "data" / "bucket"
+    keys = [str(it.relative_to(bucket)) for it in bucket.rglob("*") if it.is_file()]
+    key = object_key(image.cluster_id, max(meaning_of(it).object_id for it in keys) + 1)
+    path = bucket / key
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(joined(write([[late]])))
+    return key
+
+
+def lose_and_rebuild(node: HeadraceProcess, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """Lose the metadata directory, make one anew, and start on it; return what the command tells."""
     data = node.directory / "data"
     cluster_id = published(node)[0].parent.name
@@ -179,10 +210,7 @@ def test_what_was_uploaded_later_is_found_again(node, capsys):
     old_files = {path: path.read_bytes() for path in published(node)}
     produce(node, 100, 100)
     node.stop()  # uploads everything
-    for path in published(node):
-        path.unlink()
-    for path, content in old_files.items():
-        path.write_bytes(content)
+    put_back(node, old_files)
     report = lose_and_rebuild(node, capsys)
     assert report["snapshot_index"] == old.index
     assert report["adopted_objects"] > 0
@@ -191,4 +219,24 @@ def test_what_was_uploaded_later_is_found_again(node, capsys):
     produce(node, 200, 10)
     node.kill()
     report = lose_and_rebuild(node, capsys)
+    assert consume(node, 210) == list(range(210))
+
+
+def test_what_a_stopped_owner_uploaded_late_takes_nothing_away(node, capsys):
+    """Neither where it holds the offsets of acknowledged records, nor where it follows them."""
+    create_topic(node)
+    wait_until_published(node)
+    old = newest(node)
+    old_files = {path: path.read_bytes() for path in published(node)}
+    produce(node, 0, 100)
+    node.restart()  # a new epoch
+    produce(node, 100, 100)
+    node.stop()
+    late = [upload_late(node, old, start, end) for start, end in ((0, 150), (100, 130), (200, 220))]
+    put_back(node, old_files)
+    report = lose_and_rebuild(node, capsys)
+    assert report["snapshot_index"] == old.index
+    assert report["outdated_objects"] == late
+    assert consume(node, 200) == list(range(200))
+    produce(node, 200, 10)
     assert consume(node, 210) == list(range(210))

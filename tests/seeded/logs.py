@@ -5,6 +5,7 @@ from tests.seeded.bug import SeededBug
 _UNIT = "tests/unit/metadata/controller"
 _ACTING = f"{_UNIT}/test_drains.py::TestActingForALog"
 _ASSIGNING = f"{_UNIT}/test_drains.py::TestAssigning"
+_REBUILDING = "tests/unit/metadata/test_rebuilding.py::TestEpochs"
 _FINISHING = f"{_UNIT}/test_drains.py::TestFinishing"
 
 BUGS = (
@@ -147,5 +148,47 @@ BUGS = (
         "known is None or known.epoch < log.epoch",
         "True",
         f"{_UNIT}/test_logs.py::TestRaisingTheLevel::test_a_key_that_was_late_is_removed",
+    ),
+    SeededBug(
+        "logs-16",
+        "a rebuild adopts the stopped owner's late object",
+        "metadata/rebuilding.py",
+        "rebuild",
+        "{it: _joined(held[it]) for it in held if it not in outdated}",
+        "{it: _joined(held[it]) for it in held}",
+        f"{_REBUILDING}::test_a_late_object_of_an_epoch_that_had_ended_is_not_adopted",
+    ),
+    SeededBug(
+        "logs-17",
+        "a rebuild adopts a late object where the new leader's records are in its WAL only",
+        "metadata/rebuilding.py",
+        "_outdated",
+        "note(stream.stream_id, piece.epoch, piece.start_offset)",
+        "pass",
+        f"{_REBUILDING}::test_an_epoch_that_only_the_snapshot_knows",
+    ),
+    SeededBug(
+        "logs-18",
+        "a rebuild takes a late object for outdated only if it begins with the new leader's epoch",
+        "metadata/rebuilding.py",
+        "_outdated",
+        "any(end > ends[stream_id, epoch] for stream_id, epoch, _, end in runs)",
+        "any(start == ends[stream_id, epoch] for stream_id, epoch, start, _ in runs)",
+        f"{_REBUILDING}::test_a_late_object_of_an_epoch_that_had_ended_is_not_adopted",
+    ),
+    SeededBug(
+        "logs-19",
+        "a rebuild takes what was recovered into rebuilt metadata for outdated",
+        "metadata/rebuilding.py",
+        "_epochs",
+        "yield StreamStateRecord(stream_id, epoch, StreamState.OPENED, node_id)",
+        """
+        from headrace.metadata.records.streams import RangeRecord
+
+        end = image.streams[stream_id].end_offset
+        yield RangeRecord(stream_id, epoch, epoch, node_id, end)
+        yield StreamStateRecord(stream_id, epoch, StreamState.OPENED, node_id)
+        """,
+        f"{_REBUILDING}::test_what_a_broker_recovered_into_rebuilt_metadata_is_adopted",
     ),
 )

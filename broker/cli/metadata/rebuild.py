@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import click
 
@@ -13,7 +13,7 @@ from headrace.broker.cli.bucket_argument import opened, run_async, size_text
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, talk
-from headrace.broker.cli.progress import tally
+from headrace.broker.cli.progress import progress, tally
 from headrace.broker.cli.times import format_time
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from headrace.metadata.records.entry import SnapshotId
     from headrace.storage.audit.audited_bucket import AuditedBucket
     from headrace.storage.audit.inventory import ListedObject
+    from headrace.storage.audit.object_check import ObjectReport
+    from headrace.storage.ports import StreamRange
 
 MAX_SNAPSHOT_BYTES = 4 << 30  # a larger one is taken for damaged
 
@@ -31,6 +33,11 @@ MAX_SNAPSHOT_BYTES = 4 << 30  # a larger one is taken for damaged
 class _Listed(NamedTuple):
     snapshots: dict["SnapshotId", "ListedObject"]
     objects: dict[int, int]  # id -> bytes
+
+
+class _Contents(NamedTuple):
+    held: dict[int, "Sequence[StreamRange]"]  # id -> what it holds, in order
+    damaged: list[str]  # keys of others
 
 
 class _Chosen(NamedTuple):
@@ -84,10 +91,12 @@ def rebuild(
             f"{directory} is not empty",
             hint="If it holds a metadata log, that is newer than any snapshot: start a node on it.",
         )
-    outcome, chosen = run_async(_rebuild(directory, url, cluster_id, node_id, host, port), url=url)
+    outcome, chosen, damaged = run_async(
+        _rebuild(directory, url, cluster_id, node_id, host, port), url=url
+    )
     if keys_file is not None:
         _write_keys(keys_file, cluster_id, outcome.unreferenced)
-    report = _report(directory, outcome, chosen) | {"bucket": redacted(url)}
+    report = _report(directory, outcome, chosen, damaged) | {"bucket": redacted(url)}
     emit_object(report, output=output)
     if output == "table":
         _advise(outcome, chosen)
@@ -102,7 +111,7 @@ def _address(text: str) -> tuple[str, int]:
 
 async def _rebuild(
     directory: Path, url: str, cluster_id: str, node_id: int, host: str, port: int
-) -> tuple["Rebuilt", _Chosen]:
+) -> tuple["Rebuilt", _Chosen, list[str]]:
     from headrace.metadata.rebuilding import rebuild as rebuilt_from
     from headrace.metadata.rebuilt_directory import write_rebuilt
     from headrace.metadata.records.members import Member
@@ -111,15 +120,14 @@ async def _rebuild(
         with tally("listing") as count:
             listed = await _list(place, cluster_id, count)
         chosen = await _newest(place, listed, cluster_id)
-        with tally("indexes") as count:
-            held = await _indexes(place, chosen.image, listed.objects, count)
+        contents = await _read(place, chosen.image, listed.objects)
     outcome: list[Rebuilt] = []
 
     def make(directory_id: "UUID") -> "MetadataImage":
         member = Member(node_id, directory_id, host, port, voter=True)
         now_ms = time.time_ns() // 1_000_000
         outcome.append(
-            rebuilt_from(chosen.image, listed.objects, held, member=member, now_ms=now_ms)
+            rebuilt_from(chosen.image, listed.objects, contents.held, member=member, now_ms=now_ms)
         )
         return outcome[0].image
 
@@ -137,7 +145,7 @@ async def _rebuild(
             f"{directory} cannot be written: {error}",
             hint="If it is the root of a file system, name a directory in it.",
         ) from error
-    return outcome[0], chosen
+    return outcome[0], chosen, contents.damaged
 
 
 async def _list(place: "AuditedBucket", cluster_id: str, count: Callable[[int], None]) -> _Listed:
@@ -186,25 +194,45 @@ async def _newest(place: "AuditedBucket", listed: _Listed, cluster_id: str) -> _
     )
 
 
-async def _indexes(
-    place: "AuditedBucket",
-    image: "MetadataImage",
-    objects: Mapping[int, int],
-    count: Callable[[int], None],
-) -> dict[int, Sequence[tuple[int, int, int]]]:
-    """What the objects that the snapshot does not know hold; damaged ones hold nothing."""
-    from headrace.metadata.rebuilding import unknown_objects
+async def _read(
+    place: "AuditedBucket", image: "MetadataImage", objects: Mapping[int, int]
+) -> _Contents:
+    """Read what the snapshot does not know: the indexes, and all of the objects that may continue a stream.
+
+    Only the records themselves tell at which epoch they were written.
+    """
+    from headrace.metadata.rebuilding import continues, unknown_objects
     from headrace.storage.audit.check_many import check_many
+    from headrace.storage.audit.object_check import Watch
     from headrace.storage.objects.keys import object_key
 
     ids = {object_key(image.cluster_id, it): it for it in unknown_objects(image, objects)}
-    candidates = ((key, objects[object_id]) for key, object_id in ids.items())
-    held: dict[int, Sequence[tuple[int, int, int]]] = {}
-    async for key, report in check_many(place.reader, candidates, blocks=False):
-        count(1)
-        if report is not None and report.is_whole:
-            held[ids[key]] = sorted(report.runs)
-    return held
+    contents = _Contents({}, [])
+    whole: list[tuple[str, int]] = []
+    with tally("indexes") as count:
+        candidates = ((key, objects[object_id]) for key, object_id in ids.items())
+        async for key, report in check_many(place.reader, candidates, blocks=False):
+            count(1)
+            if _is_whole(report, key, contents.damaged) and continues(image, report.runs):
+                whole.append((key, report.size_bytes))
+    with progress("records", total=sum(size for _, size in whole)) as advance:
+        watch = Watch(on_bytes=advance)
+        async for key, report in check_many(place.reader, whole, blocks=True, watch=watch):
+            if _is_whole(report, key, contents.damaged):
+                contents.held[ids[key]] = report.ranges
+    return contents
+
+
+def _is_whole(
+    report: "ObjectReport | None", key: str, damaged: list[str]
+) -> TypeGuard["ObjectReport"]:
+    if report is None:
+        return False
+    if not report.is_whole:
+        damage = report.damage[0]
+        talk(f"{key} is damaged at byte {damage.position} and not used: {damage.what}")
+        damaged.append(key)
+    return report.is_whole
 
 
 async def _publish(url: str, image: "MetadataImage") -> None:
@@ -227,7 +255,11 @@ def _write_keys(path: Path, cluster_id: str, objects: Mapping[int, int]) -> None
     path.write_text("".join(f"{object_key(cluster_id, it)}\n" for it in objects))
 
 
-def _report(directory: Path, outcome: "Rebuilt", chosen: _Chosen) -> dict[str, object]:
+def _report(
+    directory: Path, outcome: "Rebuilt", chosen: _Chosen, damaged: list[str]
+) -> dict[str, object]:
+    from headrace.storage.objects.keys import object_key
+
     image, listed = chosen.image, chosen.listed
     return {
         "directory": str(directory),
@@ -248,6 +280,8 @@ def _report(directory: Path, outcome: "Rebuilt", chosen: _Chosen) -> dict[str, o
         "adopted_bytes": sum(outcome.adopted.values()),
         "unreferenced_objects": len(outcome.unreferenced),
         "unreferenced_bytes": sum(outcome.unreferenced.values()),
+        "outdated_objects": [object_key(image.cluster_id, it) for it in outcome.outdated],
+        "damaged_objects": sorted(damaged),
     }
 
 
@@ -269,6 +303,11 @@ def _advise(outcome: "Rebuilt", chosen: _Chosen) -> None:
         talk(
             f"{len(outcome.unreferenced)} other objects ({size}) were written later, and nothing "
             "refers to them any more. They are never removed: --unreferenced-to lists them."
+        )
+    if outcome.outdated:
+        talk(
+            f"{len(outcome.outdated)} of these hold records of an epoch that had ended before them: "
+            "other records count there. `outdated objects` names them."
         )
     if outcome.missing or outcome.other_size:
         talk(

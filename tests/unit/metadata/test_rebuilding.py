@@ -14,6 +14,7 @@ from headrace.metadata.rebuilding import (
     LEADER_EPOCH_STEP,
     NEVER_MS,
     TERM_STEP,
+    continues,
     rebuild,
 )
 from headrace.metadata.records.members import Member
@@ -183,18 +184,19 @@ def test_objects_that_continue_their_streams_are_taken_in(lost):
     prepared = lost.prepare()
     later = lost.image.objects.next_object_id
     held = {
-        prepared: [(one, 10, 20)],
-        later: [(one, 20, 25), (two, 0, 5)],
-        later + 1: [(one, 30, 40)],  # behind a gap
-        later + 2: [(two, 5, 6), (77, 0, 9)],  # of a stream that is not known
-        later + 3: [(one, 0, 20)],  # a compaction of what is there
-        later + 4: [(two, 5, 9)],
-        later + 5: [(two, 9, 12), (two, 13, 14)],
+        prepared: [(one, 0, 10, 20)],
+        later: [(one, 0, 20, 22), (one, 1, 22, 25), (two, 0, 0, 5)],
+        later + 1: [(one, 1, 30, 40)],  # behind a gap
+        later + 2: [(two, 0, 5, 6), (77, 0, 0, 9)],  # of a stream that is not known
+        later + 3: [(one, 0, 0, 20)],  # a compaction of what is there
+        later + 4: [(two, 0, 5, 9)],
+        later + 5: [(two, 0, 9, 12), (two, 0, 13, 14)],
     }
     sizes = {object_id: object_id * 10 for object_id in held}
     outcome = rebuilt(lost.image, more=sizes | {later + 6: 7}, held=held)
     assert outcome.adopted == {it: sizes[it] for it in (prepared, later, later + 4)}
     assert list(outcome.unreferenced) == [later + it for it in (1, 2, 3, 5, 6)]
+    assert outcome.outdated == {}
 
     made = outcome.image
     assert made.streams[one].end_offset == 25
@@ -207,19 +209,137 @@ def test_objects_that_continue_their_streams_are_taken_in(lost):
     assert again == made
 
 
-def test_of_objects_that_begin_alike_the_newest_counts(lost):
-    """The first attempt of an upload, a second one that went further, and a compaction."""
-    stream_id = lost.image.topic("orders").partitions[0].data_stream_id
-    later = lost.image.objects.next_object_id
-    held = {
-        later: [(stream_id, 10, 15)],
-        later + 1: [(stream_id, 10, 18)],
-        later + 2: [(stream_id, 18, 20)],
-    }
-    sizes = dict.fromkeys(held, 5)
-    outcome = rebuilt(lost.image, more=sizes, held=held)
-    assert list(outcome.adopted) == [later + 1, later + 2]
-    assert outcome.image.streams[stream_id].end_offset == 20
+class TestEpochs:
+    """Of objects that hold the same offsets: a stopped owner may have uploaded what was never committed."""
+
+    @pytest.fixture
+    def stream_id(self, lost):
+        """Of a stream that ends at 10; its range begins at epoch 0 and offset 0."""
+        found = lost.image.topic("orders").partitions[0].data_stream_id
+        assert [(it.epoch, it.start_offset) for it in lost.stream(found).ranges] == [(0, 0)]
+        return found
+
+    @staticmethod
+    def outcome(lost, *objects):
+        """Rebuild with objects of these contents, oldest first."""
+        held = dict(enumerate(objects, lost.image.objects.next_object_id))
+        return rebuilt(lost.image, more=dict.fromkeys(held, 5), held=held)
+
+    @staticmethod
+    def positions(lost, objects):
+        return [it - lost.image.objects.next_object_id for it in objects]
+
+    def test_of_one_epoch_the_newest_counts(self, lost, stream_id):
+        """The first attempt of an upload, a second one that went further, and a compaction."""
+        outcome = self.outcome(
+            lost, [(stream_id, 0, 10, 15)], [(stream_id, 0, 10, 18)], [(stream_id, 0, 18, 20)]
+        )
+        assert self.positions(lost, outcome.adopted) == [1, 2]
+        assert outcome.image.streams[stream_id].end_offset == 20
+        assert outcome.outdated == {}
+
+    def test_of_equal_objects_the_newest_counts(self, lost, stream_id):
+        same = [(stream_id, 0, 10, 15), (stream_id, 1, 15, 20)]
+        outcome = self.outcome(lost, same, same)
+        assert self.positions(lost, outcome.adopted) == [1]
+        assert self.positions(lost, outcome.unreferenced) == [0]
+        assert outcome.outdated == {}
+
+    @pytest.mark.parametrize(
+        "late",
+        [
+            (20, 30),  # holds the same offsets
+            (20, 25),
+            (20, 40),
+            (15, 25),  # ends among them
+            (10, 30),
+            (10, 50),  # begins before them and ends behind
+            (30, 40),  # follows them
+            (25, 28),
+        ],
+    )
+    @pytest.mark.parametrize("newest", [True, False])
+    def test_a_late_object_of_an_epoch_that_had_ended_is_not_adopted(
+        self, lost, stream_id, late, newest
+    ):
+        """Nor is it cut: what it holds before is in the object that was committed."""
+        drained, following = [(stream_id, 0, 10, 20)], [(stream_id, 1, 20, 30)]
+        of_the_stopped = [(stream_id, 0, *late)]
+        objects = [drained, following]
+        objects.insert(2 if newest else 0, of_the_stopped)
+        outcome = self.outcome(lost, *objects)
+        assert self.positions(lost, outcome.adopted) == ([0, 1] if newest else [1, 2])
+        assert self.positions(lost, outcome.outdated) == [2 if newest else 0]
+        assert outcome.outdated.items() <= outcome.unreferenced.items()
+        assert outcome.image.streams[stream_id].end_offset == 30
+
+    def test_what_a_compaction_has_joined_is_proof_as_well(self, lost, stream_id):
+        compacted = [(stream_id, 0, 10, 20), (stream_id, 1, 20, 30)]
+        outcome = self.outcome(lost, compacted, [(stream_id, 0, 10, 25)])
+        assert self.positions(lost, outcome.adopted) == [0]
+        assert outcome.image.streams[stream_id].end_offset == 30
+
+    def test_an_object_with_one_such_record_is_outdated_as_a_whole(self, lost, stream_id):
+        (other,) = lost.topic_with_streams("other")
+        late = sorted([(stream_id, 0, 10, 25), (other, 0, 0, 5)])
+        outcome = self.outcome(
+            lost, [(stream_id, 0, 10, 20)], [(stream_id, 1, 20, 30)], [(other, 0, 0, 4)], late
+        )
+        assert self.positions(lost, outcome.adopted) == [2, 0, 1]
+        assert self.positions(lost, outcome.outdated) == [3]
+        assert outcome.image.streams[other].end_offset == 4
+
+    def test_of_what_a_later_epoch_follows_nothing_is_taken_if_the_rest_is_gone(
+        self, lost, stream_id
+    ):
+        """To take the late object would put its records in the place of those that were acknowledged."""
+        outcome = self.outcome(lost, [(stream_id, 1, 20, 30)], [(stream_id, 0, 10, 25)])
+        assert self.positions(lost, outcome.adopted) == []
+        assert self.positions(lost, outcome.outdated) == [1]
+        assert outcome.image.streams[stream_id].end_offset == 10
+
+    def test_of_three_epochs(self, lost, stream_id):
+        outcome = self.outcome(
+            lost,
+            [(stream_id, 0, 10, 20)],
+            [(stream_id, 2, 25, 30)],
+            [(stream_id, 1, 20, 25)],
+            [(stream_id, 1, 20, 26)],  # late, of the second
+            [(stream_id, 0, 10, 21)],  # late, of the first
+        )
+        assert self.positions(lost, outcome.adopted) == [0, 2, 1]
+        assert self.positions(lost, outcome.outdated) == [3, 4]
+
+    def test_an_epoch_that_only_the_snapshot_knows(self, lost, stream_id):
+        """The new leader's records are in its WAL still: nothing may take their place."""
+        lost.register()  # once more: the leader's epoch grows
+        epoch = lost.image.topic("orders").partitions[0].leader_epoch
+        lost.open(stream_id, epoch)
+        outcome = self.outcome(lost, [(stream_id, 0, 10, 20)])
+        assert outcome.adopted == {}
+        assert self.positions(lost, outcome.outdated) == [0]
+        outcome = self.outcome(lost, [(stream_id, 0, 10, 20)], [(stream_id, epoch, 10, 12)])
+        assert self.positions(lost, outcome.adopted) == [1]
+
+    def test_what_a_broker_recovered_into_rebuilt_metadata_is_adopted(self, lost, stream_id):
+        """It was written at an older epoch than that under which the stream is open since."""
+        lost = going_on(rebuilt(lost.image).image)
+        outcome = self.outcome(lost, [(stream_id, 0, 10, 20)], [(stream_id, 3, 20, 25)])
+        assert self.positions(lost, outcome.adopted) == [0, 1]
+
+    def test_what_one_rebuild_left_over_the_next_one_does_not_adopt(self, lost, stream_id):
+        """The stream has gone on without it."""
+        left = lost.image.objects.next_object_id
+        late = [(stream_id, 0, 10, 20)]
+        lost = going_on(rebuilt(lost.image, more={left: 7}).image)
+        lost.register()
+        lost.open(stream_id, lost.image.topic("orders").partitions[0].leader_epoch)
+        outcome = rebuilt(lost.image, more={left: 7}, held={left: late})
+        assert (outcome.adopted, outcome.outdated) == ({}, {left: 7})
+
+    def test_whose_epochs_are_asked_for(self, lost, stream_id):
+        assert continues(lost.image, [(77, 0, 5), (stream_id, 5, 11)])
+        assert not continues(lost.image, [(77, 0, 5), (stream_id, 0, 10)])
 
 
 def test_what_the_bucket_lacks_is_told(lost):

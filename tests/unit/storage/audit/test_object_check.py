@@ -11,7 +11,7 @@ from headrace.storage.errors import ObjectNotFoundError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.objects.footer import FOOTER_BYTES, Footer, encode_footer
 from headrace.storage.objects.index_block import INDEX_ENTRY_BYTES, IndexEntry, encode_entry
-from tests.unit.storage.samples import batches, joined, write
+from tests.unit.storage.samples import batch, batches, joined, write
 
 KEY = "k"
 
@@ -55,12 +55,38 @@ def test_a_whole_object():
     assert report.blocks_checked
     assert (report.blocks, report.batches, report.streams) == (len(entries), 12, 3)
     assert report.runs == [(1, 0, 7), (2, 50, 54), (9, 3, 4)]
+    assert report.ranges == [(1, 1, 0, 7), (2, 1, 50, 54), (9, 1, 3, 4)]
     assert report.unindexed_bytes == 0
     assert report.data_bytes == sum(it.size for it in entries) == report.footer.index_position
     assert [(it.stream_id, it.base_offset) for it in heads] == (
         [(1, n) for n in range(7)] + [(2, n) for n in range(50, 54)] + [(9, 3)]
     )
     assert sum(read) == report.data_bytes
+
+
+def test_the_epochs_at_which_it_was_written():
+    """Blocks do not end where epochs do, and a gap begins another range."""
+    streams = [
+        [*batches(1, 0, 3), *batches(1, 3, 4, epoch=5), *batches(1, 9, 2, epoch=5)],
+        batches(2, 11, 1, epoch=5),
+        batches(3, 12, 1, epoch=0),
+    ]
+    report = check(joined(write(streams, 300)))
+    assert report.is_whole
+    assert report.ranges == [
+        (1, 1, 0, 3),
+        (1, 5, 3, 7),
+        (1, 5, 9, 11),
+        (2, 5, 11, 12),
+        (3, 0, 12, 13),
+    ]
+
+
+def test_ranges_of_epochs_are_bounded(monkeypatch):
+    monkeypatch.setattr(module, "MAX_RUNS_KEPT", 3)
+    report = check(joined(write([[batch(1, it, epoch=it) for it in range(5)]])))
+    assert len(report.ranges) == 3
+    assert "more than 3 ranges of one epoch each" in report.damage[0].what
 
 
 def test_a_small_object_is_one_read():

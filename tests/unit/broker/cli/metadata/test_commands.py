@@ -14,6 +14,7 @@ from headrace.metadata.records.entry import SnapshotId
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from tests.unit.metadata.pure_controller import CLUSTER_ID
+from tests.unit.storage.samples import batches, joined, write
 
 DAY_MS = 24 * 3_600_000
 
@@ -160,6 +161,78 @@ def test_what_came_after_the_snapshot_is_told_and_nothing_of_it_is_removed(
     code, found = outcome("bucket", "fsck", scene.url, "--metadata", directory)
     assert (code, found["errors"], found["leftovers"]) == (0, 0, 0)
     assert content(scene.bucket) == before
+
+
+class TestEpochs:
+    """What is read of the objects that the snapshot does not know."""
+
+    @staticmethod
+    def put(scene, object_id, start, number, epoch):
+        """Write an object that is not committed; return its key."""
+        pieces = batches(scene.stream_id, start, number, epoch=epoch)
+        path = scene.put(object_id, joined(write([pieces])))
+        return str(path.relative_to(scene.bucket))
+
+    def test_a_stopped_owners_late_object_is_named_and_not_used(self, scene, outcome, tmp_path):
+        publish(scene)
+        first = scene.controller.image.objects.next_object_id
+        self.put(scene, first, 6, 4, epoch=1)
+        self.put(scene, first + 1, 10, 3, epoch=2)
+        late = self.put(scene, first + 2, 6, 5, epoch=1)
+        behind = self.put(scene, first + 3, 13, 1, epoch=1)
+        code, report = rebuild(outcome, scene, tmp_path / "new")
+        assert (code, report["adopted_objects"], report["unreferenced_objects"]) == (0, 2, 2)
+        assert report["outdated_objects"] == [late, behind]
+        assert report["damaged_objects"] == []
+        stream = read_offline(tmp_path / "new").image.streams[scene.stream_id]
+        assert [(it.object_id, it.end_offset) for it in stream.objects[-2:]] == [
+            (first, 10),
+            (first + 1, 13),
+        ]
+        code, found = outcome("bucket", "fsck", scene.url, "--metadata", tmp_path / "new")
+        assert (code, found["errors"], found["leftovers"]) == (0, 0, 0)
+
+    @pytest.mark.parametrize("position", [20, -10])  # in a batch's header; in the footer
+    def test_one_whose_epochs_cannot_be_read_is_named_and_not_used(
+        self, scene, outcome, tmp_path, position
+    ):
+        publish(scene)
+        first = scene.controller.image.objects.next_object_id
+        self.put(scene, first, 6, 4, epoch=1)
+        damaged = self.put(scene, first + 1, 6, 5, epoch=2)
+        content = bytearray(scene.path(first + 1).read_bytes())
+        content[position] ^= 1
+        scene.path(first + 1).write_bytes(content)
+        code, report = rebuild(outcome, scene, tmp_path / "new")
+        assert (code, report["adopted_objects"], report["unreferenced_objects"]) == (0, 1, 1)
+        assert report["damaged_objects"] == [damaged]
+        assert report["outdated_objects"] == []
+
+    def test_what_the_snapshot_has_already_is_not_read(self, scene, outcome, tmp_path):
+        """Copies that a compaction made of it may be large."""
+        publish(scene)
+        first = scene.controller.image.objects.next_object_id
+        self.put(scene, first, 0, 6, epoch=1)
+        content = bytearray(scene.path(first).read_bytes())
+        content[20] ^= 1  # of the data
+        scene.path(first).write_bytes(content)
+        code, report = rebuild(outcome, scene, tmp_path / "new")
+        assert (code, report["unreferenced_objects"]) == (0, 1)
+        assert report["damaged_objects"] == []
+
+    def test_people_are_told(self, scene, tmp_path, capsys):
+        publish(scene)
+        first = scene.controller.image.objects.next_object_id
+        self.put(scene, first, 6, 2, epoch=2)
+        self.put(scene, first + 1, 6, 1, epoch=1)
+        scene.put(first + 2)
+        options = ["--bucket", scene.url, "--cluster-id", CLUSTER_ID, "--node-id", "1"]
+        directory = str(tmp_path / "new")
+        assert run(["metadata", "rebuild", directory, *options, "--controller", "a:1"]) == 0
+        told = capsys.readouterr().err
+        assert "2 other objects" in told
+        assert "1 of these hold records of an epoch that had ended" in told
+        assert f"/{first + 2} is damaged at byte 0 and not used: 7 bytes are too few" in told
 
 
 def test_a_damaged_snapshot_is_passed_over(scene, outcome, tmp_path):
