@@ -147,18 +147,27 @@ BUGS = (
         "OsDirectory._make",
         """
             try:
-                path.mkdir(OWNER_ONLY)
-            except FileNotFoundError:
-                self._make(path.parent)
-                path.mkdir(OWNER_ONLY)
-            self._sync_directory(path.parent)
+                try:
+                    path.mkdir(OWNER_ONLY)
+                except FileNotFoundError:
+                    self._make(path.parent)
+                    path.mkdir(OWNER_ONLY)
+            except OSError:
+                if not path.is_dir():
+                    raise
+            else:
+                self._sync_directory(path.parent)
         """,
         """
             try:
-                path.mkdir(OWNER_ONLY)
-            except FileNotFoundError:
-                self._make(path.parent)
-                path.mkdir(OWNER_ONLY)
+                try:
+                    path.mkdir(OWNER_ONLY)
+                except FileNotFoundError:
+                    self._make(path.parent)
+                    path.mkdir(OWNER_ONLY)
+            except OSError:
+                if not path.is_dir():
+                    raise
         """,
         "tests/unit/metadata/log/test_os_directory.py"
         "::test_each_directory_that_is_made_is_durable_in_the_one_above_it",
