@@ -1,13 +1,11 @@
 """`headrace bucket compact`: have a running node compact now."""
 
-import json
 import time
-import urllib.error
-import urllib.request
 from typing import Any, Final
 
 import click
 
+from headrace.broker.cli.admin_listener import AdminRefusedError, ask_admin
 from headrace.broker.cli.bucket_argument import size_text
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.options import admin_option, output_option
@@ -70,25 +68,11 @@ def _ask(admin: str, method: str) -> dict[str, Any]:
     Raises:
         CommandFailedError: nobody answers, or not as a node would.
     """
-    url = f"http://{admin}/compact"
-    data = b"{}" if method == "POST" else None
     try:
-        request = urllib.request.Request(
-            url, data=data, headers={"Content-Type": "application/json"}, method=method
-        )
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=ANSWER_TIMEOUT_S) as response:
-            answer: dict[str, Any] = json.load(response)
-    except urllib.error.HTTPError as error:
+        return ask_admin(admin, method, "/compact", timeout_s=ANSWER_TIMEOUT_S)
+    except AdminRefusedError as error:
         raise CommandFailedError(
-            f"{admin} answers {error.code} to {method} /compact",
+            f"{admin} answers {error.status} to {method} /compact",
             hint="503 means that the node is starting. Otherwise check that this is the admin "
             "listener of a node of this version.",
         ) from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise CommandFailedError(
-            f"no node answers at {admin} ({reason})",
-            hint="Name its admin listener with --admin HOST:PORT (headrace.admin.listener).",
-        ) from error
-    return answer

@@ -1,19 +1,17 @@
 """`headrace wal resize`: give the write-ahead log of a running node another capacity."""
 
-import json
-import urllib.error
-import urllib.request
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from headrace.broker.cli.failures import CommandFailedError
-from headrace.broker.cli.options import ADMIN_DEFAULT, admin_option, output_option
+from headrace.broker.cli.admin_listener import AdminRefusedError, ask_admin, refused
+from headrace.broker.cli.options import admin_option, output_option
 from headrace.broker.cli.output import emit_object, talk
 from headrace.broker.cli.sizes import SizeType, size_text
 
 # Longer than the node takes at the longest: two minutes of uploading, the pause, and a device that is slow.
 ANSWER_TIMEOUT_S = 300
+_AS_IT_WAS: Final = "The WAL is as it was."
 
 
 @click.command()
@@ -49,46 +47,15 @@ def _ask(admin: str, size: int) -> dict[str, Any]:
     Raises:
         CommandFailedError: it cannot be asked, or did not.
     """
-    request = urllib.request.Request(
-        f"http://{_checked(admin)}/wal/resize",
-        data=json.dumps({"capacity_bytes": size}).encode(),
-        headers={"Content-Type": "application/json"},
-        method="POST",
-    )
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(request, timeout=ANSWER_TIMEOUT_S) as response:
-            answer: dict[str, Any] = json.load(response)
-    except urllib.error.HTTPError as error:
-        raise _refusal(error, admin) from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise CommandFailedError(
-            f"no node answers at {admin} ({reason})",
-            hint="Name its admin listener with --admin HOST:PORT (headrace.admin.listener); "
-            "if it stopped during the resize, the WAL has the old capacity or the new one.",
-        ) from error
-    return answer
-
-
-def _checked(admin: str) -> str:
-    host, separator, port = admin.rpartition(":")
-    if not separator or not host or not port.isascii() or not port.isdigit() or "/" in host:
-        raise click.BadParameter(
-            f"{admin!r} is not HOST:PORT, such as {ADMIN_DEFAULT}.", param_hint="--admin"
+        return ask_admin(
+            admin,
+            "POST",
+            "/wal/resize",
+            {"capacity_bytes": size},
+            timeout_s=ANSWER_TIMEOUT_S,
+            after_silence="; if it stopped during the resize, the WAL has the old capacity or the new one",
         )
-    return admin
-
-
-def _refusal(error: urllib.error.HTTPError, admin: str) -> CommandFailedError:
-    """Explain why the node refused."""
-    try:
-        reason = str(json.load(error)["error"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return CommandFailedError(
-            f"{admin} answers {error.code} to a resize",
-            hint="Check that this is the admin listener of a node of this version.",
-        )
-    if error.code == 503:
-        return CommandFailedError(reason, hint="The WAL is as it was: try again later.")
-    return CommandFailedError(reason, hint="The WAL is as it was.")
+    except AdminRefusedError as error:
+        hint = "The WAL is as it was: try again later." if error.status == 503 else _AS_IT_WAS
+        raise refused(error, admin, "a resize", hint=hint) from error
