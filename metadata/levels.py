@@ -90,7 +90,9 @@ RECORD_LEVELS: Final[Mapping[type, int]] = {
 
 # Fields at the end of a record that were added after it: record -> field -> level. Below its level a field must have
 # its default, and is not written.
-LATER_FIELDS: Final[Mapping[type, Mapping[str, int]]] = {}
+LATER_FIELDS: Final[Mapping[type, Mapping[str, int]]] = {
+    brokers.FenceBrokerRecord: {"timestamp_ms": LOGS_LEVEL},
+}
 
 
 def level_of(features: Mapping[str, int]) -> int:

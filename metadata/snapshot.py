@@ -113,7 +113,8 @@ def _broker_records(broker: BrokerImage) -> Iterator[Record]:
     if broker.state == BrokerState.ACTIVE:
         yield UnfenceBrokerRecord(broker.node_id, broker.epoch)
     elif broker.epoch_ended:
-        yield FenceBrokerRecord(broker.node_id, broker.epoch, _FENCE_REASONS[broker.state])
+        reason = _FENCE_REASONS[broker.state]
+        yield FenceBrokerRecord(broker.node_id, broker.epoch, reason, broker.ended_ms)
     if broker.reach:
         yield BrokerReachRecord(broker.node_id, broker.epoch, broker.reach)
 

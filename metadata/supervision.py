@@ -186,7 +186,6 @@ def _settle(log_id: int) -> Decide:
 
 def _fence(node_id: int, epoch: int, reason: FenceReason) -> Decide:
     def decide(image: MetadataImage, inputs: Inputs) -> Decision:
-        del inputs
-        return fence_broker(node_id, epoch, reason, image)
+        return fence_broker(node_id, epoch, reason, image, inputs)
 
     return decide

@@ -131,13 +131,15 @@ def unfence_broker(node_id: int, node_epoch: int, image: MetadataImage) -> Decis
 
 
 def fence_broker(
-    node_id: int, node_epoch: int, reason: FenceReason, image: MetadataImage
+    node_id: int, node_epoch: int, reason: FenceReason, image: MetadataImage, inputs: Inputs
 ) -> Decision:
     """End an epoch, unless it has ended already."""
     broker = image.brokers.get(node_id)
     if broker is None or broker.epoch != node_epoch or broker.epoch_ended:
         return Decision((), HeartbeatAnswer(fenced=True))
-    return Decision((FenceBrokerRecord(node_id, node_epoch, reason),), HeartbeatAnswer(fenced=True))
+    timestamp_ms = inputs.now_ms if image.has_logs else 0
+    fence = FenceBrokerRecord(node_id, node_epoch, reason, timestamp_ms)
+    return Decision((fence,), HeartbeatAnswer(fenced=True))
 
 
 def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: Inputs) -> Decision:

@@ -42,6 +42,7 @@ class BrokerImage(msgspec.Struct, frozen=True, gc=False):
     session_timeout_ms: int  # its leases are derived from it; 0: the controller's setting
     locks: tuple[str, ...] = ()  # that its process holds until it ends
     reach: tuple[LogReach, ...] = ()  # logs of other brokers that it can drain
+    ended_ms: int = 0  # when its epoch has ended; 0: it has not, or nobody knows
 
     @property
     def fenced(self) -> bool:
@@ -123,7 +124,8 @@ class BrokersDelta:
     def fence(self, record: FenceBrokerRecord) -> None:
         """End a broker's epoch."""
         broker = self._at_epoch(record.node_id, record.epoch)
-        self._set(msgspec.structs.replace(broker, state=self._ENDED[record.reason]))
+        ended = self._ENDED[record.reason]
+        self._set(msgspec.structs.replace(broker, state=ended, ended_ms=record.timestamp_ms))
 
     def unregister(self, record: UnregisterBrokerRecord) -> None:
         """Remove a broker."""

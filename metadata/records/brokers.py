@@ -52,6 +52,7 @@ class FenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=12, gc
     node_id: int
     epoch: int
     reason: FenceReason
+    timestamp_ms: int = 0  # wall clock of the leading controller; 0: not known
 
 
 class UnregisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=13, gc=False):

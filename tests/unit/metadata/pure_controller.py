@@ -133,7 +133,9 @@ class PureController:
         return self.commit(unfence_broker(node_id, self.epochs[node_id], self.image))
 
     def fence(self, node_id=1, reason=FenceReason.SESSION_EXPIRED):
-        return self.commit(fence_broker(node_id, self.epochs[node_id], reason, self.image))
+        return self.commit(
+            fence_broker(node_id, self.epochs[node_id], reason, self.image, self.inputs())
+        )
 
     def create(self, name="topic", partitions=1, **options):
         creation = topic_creation(name, partitions, **options)

@@ -112,7 +112,9 @@ def test_while_a_process_has_a_session_no_other_takes_its_place():
         assert controller.refusal(twin) == ErrorCode.DUPLICATE_BROKER_REGISTRATION
     assert controller.image.brokers[1].epoch == epoch
 
-    controller.commit(fence_broker(1, epoch, FenceReason.SESSION_EXPIRED, controller.image))
+    controller.commit(
+        fence_broker(1, epoch, FenceReason.SESSION_EXPIRED, controller.image, controller.inputs())
+    )
     assert controller.do(registration(incarnation=2, locks=())).node_epoch > epoch
 
 
@@ -210,7 +212,9 @@ def test_fencing_an_older_epoch_does_nothing(controller):
     old = controller.epochs[1]
     controller.register()
 
-    decision = fence_broker(1, old, FenceReason.SESSION_EXPIRED, controller.image)
+    decision = fence_broker(
+        1, old, FenceReason.SESSION_EXPIRED, controller.image, controller.inputs()
+    )
 
     assert decision.records == ()
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace.metadata.errors import MetadataFormatError, MetadataVersionError
+from headrace.metadata.levels import encode_at_level
 from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
 from headrace.metadata.records.codec import (
     STEP_RECORDS,
@@ -41,8 +42,8 @@ GOLDEN = [
     ),
     (brokers.UnfenceBrokerRecord(1, 2), "93 0b 01 02"),
     (
-        brokers.FenceBrokerRecord(1, 2, brokers.FenceReason.SESSION_EXPIRED),
-        "94 0c 01 02 01",
+        brokers.FenceBrokerRecord(1, 2, brokers.FenceReason.SESSION_EXPIRED, 7),
+        "95 0c 01 02 01 07",
     ),
     (brokers.UnregisterBrokerRecord(1, 2), "93 0d 01 02"),
     (topics.TopicRecord(ID, "t"), "93 14 " + ID_BYTES.hex() + " a174"),
@@ -96,6 +97,14 @@ def test_the_bytes_of_a_record_never_change(record, golden):
     payload = bytes.fromhex("01 91 " + golden)
 
     assert encode_records((record,)) == payload
+    assert decode_records(payload) == (record,)
+
+
+def test_the_end_of_an_epoch_has_no_time_at_level_1():
+    record = brokers.FenceBrokerRecord(1, 2, brokers.FenceReason.SESSION_EXPIRED)
+    payload = bytes.fromhex("01 91 94 0c 01 02 01")
+
+    assert encode_at_level((record,), 1) == payload
     assert decode_records(payload) == (record,)
 
 
