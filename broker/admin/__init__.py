@@ -1,1 +1,1 @@
-"""The admin HTTP server of a node: metrics, health, compaction and resizing on request."""
+"""The admin HTTP server of a node: metrics, health, the logs, compaction and resizing on request."""

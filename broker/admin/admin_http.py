@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headrace.broker.admin.compaction_http import Compaction
     from headrace.broker.admin.pages import Pages
     from headrace.broker.admin.wal_resize_http import Resize
+    from headrace.metadata.log_admin import LogAdmin
 
 PAGES = "headrace.broker.admin.pages"
 
@@ -33,6 +34,7 @@ class AdminServer:
         self.refreshes: list[Callable[[], None]] = []
         self.resize: Resize | None = None  # once the WAL is open
         self.compaction: Compaction | None = None  # once there is a compactor
+        self.logs: LogAdmin | None = None  # once there are metadata
         self._listening: Sequence[ListeningAddress] = ()
         self._pages: Pages | None = None
 

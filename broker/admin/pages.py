@@ -1,4 +1,4 @@
-"""The pages of the admin endpoint: `/metrics`, `/livez`, `/readyz`, `/compact`, and `POST /wal/resize`."""
+"""The pages of the admin endpoint: `/metrics`, `/livez`, `/readyz`, `/compact`, `/logs`, and `POST /wal/resize`."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from aiohttp import web
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from headrace.broker.admin import compaction_http, wal_resize_http
+from headrace.broker.admin import compaction_http, logs_http, wal_resize_http
 from headrace.daemon_threads import DaemonThreads
 from headrace.network import ListeningAddress
 
@@ -32,6 +32,7 @@ class Pages:
         self._rendering = asyncio.Lock()
         resize = wal_resize_http.WalResizeEndpoint(lambda: server.resize)
         compaction = compaction_http.CompactionEndpoint(lambda: server.compaction)
+        logs = logs_http.LogsEndpoint(lambda: server.logs)
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
         app.router.add_get("/livez", self._livez)
@@ -39,6 +40,8 @@ class Pages:
         app.router.add_post(wal_resize_http.PATH, resize.handle)
         app.router.add_post(compaction_http.PATH, compaction.ask)
         app.router.add_get(compaction_http.PATH, compaction.show)
+        app.router.add_get(logs_http.PATH, logs.show)
+        app.router.add_post(logs_http.LOSS_PATH, logs.accept_loss)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
 
     async def serve(self, listening: Sequence[ListeningAddress]) -> None:

@@ -24,9 +24,11 @@ from headrace.config.quorum import controller_addresses
 from headrace.metadata.client import BrokerIdentity, MetadataClient
 from headrace.metadata.errors import NodeFencedError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.log_admin import LogAdmin
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.metadata.rpc.responses import Done
 from headrace.metadata.transport import Address
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.recovery import RecoveryReport
@@ -247,6 +249,7 @@ class BrokerRole:
         server.expose(parts.block_cache_collector())
         server.expose(MetadataCollector(client))
         server.compaction, server.resize = parts.compactor, parts.resize_wal
+        server.logs = LogAdmin(lambda: client.image, lambda it: client.change(it, Done))
         readiness.add(parts.check_engine)
         readiness.add(parts.check_damage)
         readiness.add(lambda: _check_lease(client))

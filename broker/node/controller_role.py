@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
 
+from headrace.broker.collectors.offline_metrics import OfflineCollector, check_logs
 from headrace.broker.collectors.quorum_metrics import QuorumCollector, check_quorum
 from headrace.broker.node.admin import NodeAdmin
 from headrace.broker.node.environment import NodeEnvironment
@@ -18,11 +19,14 @@ from headrace.config.topic import validate_topic_config
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.driver import ControllerNode
 from headrace.metadata.errors import MetadataError, RefusedError
+from headrace.metadata.log_admin import LogAdmin
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.listener import ControllerListener
 from headrace.metadata.net.peer_links import PeerLinks
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.metadata.requester import Requester
+from headrace.metadata.rpc.requests import AcceptLogLoss
 from headrace.metadata.transport import Address, LocalTransport
 
 logger = logging.getLogger("headrace.controller")
@@ -52,6 +56,8 @@ class ControllerRole:
             network=self._links,
             bootstrap=self._bootstrap,
         )
+        # What an operator asks of this controller, the leader decides, here or elsewhere.
+        self._leader = QuorumTransport((), self._asking, environment.network, local=self.local)
         self._listener: ControllerListener | None = None
         for endpoint in config.metadata.controller_listeners:
             self._listener = ControllerListener(
@@ -89,6 +95,10 @@ class ControllerRole:
         collector = QuorumCollector(self.node.status, self._links)
         self._admin.server.expose(collector, collector.refresh)
         self._admin.readiness.add(lambda: check_quorum(self.node.status()))
+        offline = OfflineCollector(self.node.status, lambda: self.node.image)
+        self._admin.server.expose(offline, offline.refresh)
+        self._admin.readiness.add(lambda: check_logs(self.node.image))
+        self._admin.server.logs = LogAdmin(lambda: self.node.image, self._to_leader)
 
     @asynccontextmanager
     async def taking_part(self) -> AsyncIterator[None]:
@@ -112,6 +122,7 @@ class ControllerRole:
             await self._listener.shutdown()
         if self._bootstrap is not None:
             self._bootstrap.close()
+        self._leader.close()
         await self.node.shutdown()
 
     async def _run(self) -> None:
@@ -133,6 +144,13 @@ class ControllerRole:
             return False
         known = (NO_DIRECTORY, directory_id)
         return any(it.node_id == node_id and it.directory_id in known for it in members)
+
+    async def _to_leader(self, request: AcceptLogLoss) -> object:
+        requester = Requester(self._leader, self._environment.rng)
+        return await requester.call(request, self._config.metadata.request_timeout_ms)
+
+    def _asking(self) -> Party:
+        return Party(self.node.cluster_id, self._config.node_id, NO_DIRECTORY)
 
     def _party(self) -> Party:
         return Party(self.node.cluster_id, self._config.node_id, self.node.directory_id)

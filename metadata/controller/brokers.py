@@ -161,7 +161,8 @@ def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: I
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
             f"log {log.log_id} of broker {log.owner} is not drained, and may hold records that are nowhere else: "
-            f"start the broker again, or accept the loss of the log's generation {log.generation}",
+            f"start the broker again, or accept the loss of the log's generation {log.generation} "
+            f"(headrace cluster accept-loss {log.log_id} --generation {log.generation})",
         )
     leads = any(
         partition.leader == request.node_id

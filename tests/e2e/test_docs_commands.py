@@ -27,6 +27,7 @@ NOT_RUN = {
     "is what runs this": "the suite would start itself, and the benchmark takes an hour",
     "needs a container engine": "the suite needs none: test_compose.py runs what the files say",
     "needs an AWS account": "the suite has none: test_s3_bucket.py uses MinIO",
+    "needs a lost broker": "test_log_loss.py loses one",
     "needs a damaged log": "test_missing_wal.py and test_wal_tools.py make one",
     "needs Spark and Maven": "the namespace has no network: test_spark.py and test_demo.py run it",
     "takes minutes": "part of `make test` or `make bench` under another name",

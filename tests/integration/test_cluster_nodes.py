@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import aiohttp
 import pytest
 
 from headrace.broker.node import registration
@@ -191,6 +192,26 @@ def test_brokers_serve_their_share_and_wait_for_whoever_leads(tmp_path: Path) ->
         await scene.stop(2)
         (two,) = await scene.start(scene.broker(2))
         assert await read(two, "of-two") == [b"b"]
+
+    in_scene(test, tmp_path)
+
+
+def test_every_node_passes_the_acceptance_of_a_loss_on_to_the_leader(tmp_path: Path) -> None:
+    body = {"log_id": 1, "generation": "another", "damaged_only": False}
+
+    async def answer(session: aiohttp.ClientSession, node: NodeAddress) -> tuple[int, str]:
+        async with session.post(f"{node.admin_url}/logs/accept-loss", json=body) as response:
+            return response.status, (await response.json())["error"]
+
+    async def test(scene: Scene) -> None:
+        nodes = [*map(scene.controller, (101, 102, 103)), scene.broker(1)]
+        telemetry = TelemetryConfig(admin_port=0)
+        addresses = await scene.start(*(replace(it, telemetry=telemetry) for it in nodes))
+        async with aiohttp.ClientSession() as session:
+            for address in addresses:
+                status, error = await answer(session, address)
+                assert status == 422, error
+                assert "log 1 is in generation" in error
 
     in_scene(test, tmp_path)
 

@@ -8,9 +8,10 @@ import click
 
 from headrace.broker.cli.client.features import features, upgrade
 from headrace.broker.cli.client.kafka_clients import admin_client
+from headrace.broker.cli.client.logs import COLUMNS, accept_loss, logs_from, shown
 from headrace.broker.cli.client.quorum import describe_quorum, quorum, send_change
 from headrace.broker.cli.options import bootstrap_option, confirm, output_option, yes_option
-from headrace.broker.cli.output import emit_for_programs, emit_object, emit_rows, talk
+from headrace.broker.cli.output import emit_for_programs, emit_object, emit_rows, heading, talk
 
 
 @click.group()
@@ -21,31 +22,44 @@ def cluster() -> None:
 cluster.add_command(quorum)
 cluster.add_command(features)
 cluster.add_command(upgrade)
+cluster.add_command(accept_loss)
 
 
 @cluster.command()
 @bootstrap_option
+@click.option(
+    "--admin",
+    metavar="HOST:PORT",
+    envvar="HEADRACE_ADMIN_SERVER",
+    show_envvar=True,
+    help="Admin listener of any node (headrace.admin.listener): also show the logs of the brokers.",
+)
 @output_option
-def describe(bootstrap: str, output: str) -> None:
-    """Show the cluster's id, its leading controller, and how much it holds."""
-    with admin_client(bootstrap) as admin:
-        described, topics = admin.describe_cluster(), admin.describe_topics()
-        partition, _ = describe_quorum(admin)
+def describe(bootstrap: str, admin: str | None, output: str) -> None:
+    """Show the cluster's id, its leading controller, how much it holds, and with --admin its logs."""
+    logs = None if admin is None else list(map(shown, logs_from(admin)))
+    with admin_client(bootstrap) as client:
+        described, topics = client.describe_cluster(), client.describe_topics()
+        partition, _ = describe_quorum(client)
     fenced = sum(bool(broker.get("is_fenced", False)) for broker in described["brokers"])
-    emit_object(
-        {
-            "cluster_id": described["cluster_id"],
-            "controller": partition["leader_id"],
-            "controllers": len(partition["current_voters"]),
-            "brokers": len(described["brokers"]) - fenced,
-            "brokers_fenced": fenced,
-            "topics": sum(not entry["is_internal"] for entry in topics),
-            "partitions": sum(
-                len(entry["partitions"]) for entry in topics if not entry["is_internal"]
-            ),
-        },
-        output=output,
-    )
+    told = {
+        "cluster_id": described["cluster_id"],
+        "controller": partition["leader_id"],
+        "controllers": len(partition["current_voters"]),
+        "brokers": len(described["brokers"]) - fenced,
+        "brokers_fenced": fenced,
+        "topics": sum(not entry["is_internal"] for entry in topics),
+        "partitions": sum(len(entry["partitions"]) for entry in topics if not entry["is_internal"]),
+    }
+    if output != "table":
+        emit_object(told if logs is None else told | {"logs": logs}, output=output)
+        return
+    emit_object(told, output=output)
+    if logs is None:
+        talk("The admin listener of a node also shows the logs of the brokers: --admin HOST:PORT")
+    elif logs:
+        heading("\nLogs")
+        emit_rows(logs, output=output, columns=COLUMNS)
 
 
 @cluster.command()

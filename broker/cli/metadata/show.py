@@ -15,8 +15,10 @@ from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.options import form_option, output_option
 from headrace.broker.cli.output import emit_object
 from headrace.broker.cli.record_format import as_text
+from headrace.broker.cli.times import format_time
 
 if TYPE_CHECKING:
+    from headrace.metadata.described_logs import DescribedLog
     from headrace.metadata.image import MetadataImage
     from headrace.metadata.records.codec import Record
 
@@ -100,7 +102,18 @@ def load_snapshot(path: Path) -> "MetadataImage":
         ) from error
 
 
+def _log(log: "DescribedLog") -> str:
+    since = "" if log.owner_ended_ms is None else f" since {format_time(log.owner_ended_ms)}"
+    waiting = f", {log.offline_partitions} partitions wait" if log.offline_partitions else ""
+    return (
+        f"{log.log_id} of broker {log.owner} ({log.owner_state}{since}): {log.state}, generation "
+        f"{log.generation} at {', '.join(log.places) or 'an unknown place'}{waiting}"
+    )
+
+
 def _contents(image: "MetadataImage") -> dict[str, object]:
+    from headrace.metadata.described_logs import describe_logs
+
     states = Counter(it.state.name.lower() for it in image.objects.by_id.values())
     return {
         "cluster_id": image.cluster_id,
@@ -112,11 +125,7 @@ def _contents(image: "MetadataImage") -> dict[str, object]:
         ],
         "brokers": len(image.brokers),
         "brokers_active": sum(not it.fenced for it in image.brokers.values()),
-        "logs": [
-            f"{it.log_id} of broker {it.owner}: {it.state.name.lower()}, generation {it.generation} at "
-            f"{', '.join(it.places) or 'an unknown place'}"
-            for _, it in sorted(image.logs.items())
-        ],
+        "logs": list(map(_log, describe_logs(image))),
         "topics": len(image.topics),
         "partitions": sum(len(it.partitions) for it in image.topics.values()),
         "streams": len(image.streams),

@@ -11,12 +11,14 @@ from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
 from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
+from headrace.broker.collectors.offline_metrics import OfflineCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.retention import RetentionStatistics
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.publishing import PublishingStatistics
 from headrace.storage.cache.data_blocks import DataBlockStatistics
 from headrace.storage.cache.index_cache import IndexCacheStatistics
@@ -52,6 +54,7 @@ def collectors() -> list[Collector]:
         BlockCacheCollector(DataBlockStatistics(), IndexCacheStatistics()),
         MetadataCollector(CLIENT),  # type: ignore[arg-type]
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
+        OfflineCollector(status, MetadataImage),
         PublishingCollector(PublishingStatistics()),
         UnexpectedErrors(lambda _reason: None),
         LoopTurns(lambda: 0.0, lambda: 0.0),

@@ -65,7 +65,19 @@ def test_info_tells_the_logs_with_owner_state_and_place(scene, outcome):
     generation = scene.controller.begin_log(1)
     code, told = outcome("metadata", "info", publish(scene))
     assert code == 0
-    assert told["logs"] == [f"1 of broker 1: active, generation {generation} at /wals/1"]
+    assert told["logs"] == [f"1 of broker 1 (active): active, generation {generation} at /wals/1"]
+
+
+def test_info_tells_since_when_partitions_wait_for_a_log(scene, outcome):
+    generation = scene.controller.begin_log(1)
+    scene.controller.now_ms = 1_767_225_600_000
+    scene.controller.fence(1)
+    _, told = outcome("metadata", "info", publish(scene))
+    waiting = sum(len(it.partitions) for it in scene.controller.image.topics.values())
+    assert told["logs"] == [
+        f"1 of broker 1 (expired since 2026-01-01T00:00:00.000Z): active, generation {generation} at /wals/1, "
+        f"{waiting} partitions wait"
+    ]
 
 
 def test_dump_prints_every_record(scene, capsys):

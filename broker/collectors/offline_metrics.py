@@ -1,0 +1,50 @@
+"""Metrics and readiness of a controller about partitions that no broker serves."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from headrace.broker.telemetry.readiness import CheckResult
+from headrace.metadata.described_logs import log_state, offline_by_owner, waiting_logs
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.quorum.status import QuorumStatus
+
+
+class OfflineCollector(Collector):
+    """Counts, at the leading controller, the partitions whose broker's epoch has ended."""
+
+    def __init__(
+        self, status: Callable[[], QuorumStatus], image: Callable[[], MetadataImage]
+    ) -> None:
+        self._read_status = status
+        self._read_image = image
+        self._image: MetadataImage | None = None  # of a leader
+
+    def refresh(self) -> None:
+        """Read what may only be read on the event loop; partitions are counted elsewhere."""
+        self._image = self._read_image() if self._read_status().serving else None
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Count."""
+        family = GaugeMetricFamily(
+            "headrace_offline_partitions",
+            "Partitions whose broker (owner) has ended, with the state of its log; the leading controller shows them",
+            labels=["owner", "log"],
+        )
+        image = self._image
+        if image is not None:
+            for owner, topics in sorted(offline_by_owner(image).items()):
+                count = sum(map(len, topics.values()))
+                family.add_metric([str(owner), log_state(image, owner)], count)
+        yield family
+
+
+def check_logs(image: MetadataImage) -> CheckResult:
+    """Readiness: always holds; the reason names logs that partitions wait for, because their owners have ended."""
+    waiting = waiting_logs(image)
+    return CheckResult("logs", ok=True, reason="; ".join(waiting) or "none waits")

@@ -1,0 +1,95 @@
+"""Logs as an operator sees them, with the partitions that wait for each. Pure."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.brokers import has_ended
+from headrace.metadata.images.logs import LogImage, LogState, log_of
+
+UNREGISTERED: Final = "unregistered"
+NO_LOG: Final = "none"
+
+# Offline partitions of an owner: topic -> their numbers.
+Offline = Mapping[str, tuple[int, ...]]
+
+
+class DescribedLog(NamedTuple):
+    """One log, its owner, and who waits for it; the fields of `GET /logs`."""
+
+    log_id: int
+    owner: int
+    owner_state: str
+    owner_ended_ms: int | None  # None: it has not, or nobody knows when
+    state: str
+    generation: str
+    medium: str
+    places: tuple[str, ...]
+    drainer: int | None
+    damage_accepted: bool
+    refusals: tuple[str, ...]  # of brokers that could not read it
+    offline_partitions: int
+    partitions: Offline  # those
+
+
+def describe_logs(image: MetadataImage) -> list[DescribedLog]:
+    """Describe all logs, by id. It goes through all partitions if the epoch of an owner has ended."""
+    offline = offline_by_owner(image)
+    return [
+        _described(it, image, offline.get(it.owner, {})) for _, it in sorted(image.logs.items())
+    ]
+
+
+def offline_by_owner(image: MetadataImage) -> Mapping[int, Offline]:
+    """Find the partitions whose broker's epoch has ended, by broker."""
+    leaders = {log.owner for log in image.logs.values()} | set(image.brokers)
+    ended = {it for it in leaders if has_ended(image.brokers, it)}
+    found: dict[int, dict[str, tuple[int, ...]]] = {}
+    if not ended:
+        return {}
+    for topic in sorted(image.topics.values(), key=lambda it: it.name):
+        for leader in {it.leader for it in topic.partitions} & ended:
+            numbers = tuple(it.partition for it in topic.partitions if it.leader == leader)
+            found.setdefault(leader, {})[topic.name] = numbers
+    return found
+
+
+def log_state(image: MetadataImage, node_id: int) -> str:
+    """Name the state of a broker's log."""
+    log = log_of(image.logs, node_id)
+    return NO_LOG if log is None else log.state.name.lower()
+
+
+def waiting_logs(image: MetadataImage) -> list[str]:
+    """Say of each log why partitions may wait for it: its owner has ended, and it may hold what is nowhere else."""
+    return [
+        f"log {log.log_id} of broker {log.owner}, generation {log.generation}, {_step(log)}"
+        for _, log in sorted(image.logs.items())
+        if not log.settled and has_ended(image.brokers, log.owner)
+    ]
+
+
+def _described(log: LogImage, image: MetadataImage, offline: Offline) -> DescribedLog:
+    owner = image.brokers.get(log.owner)
+    drains = log.state == LogState.DRAINING and log.drain is not None
+    return DescribedLog(
+        log.log_id,
+        log.owner,
+        UNREGISTERED if owner is None else owner.state.name.lower(),
+        (owner.ended_ms or None) if owner is not None and owner.epoch_ended else None,
+        log.state.name.lower(),
+        log.generation,
+        log.medium.name.lower(),
+        log.places,
+        log.drain.node_id if drains and log.drain is not None else None,
+        log.damage_accepted,
+        tuple(f"broker {it.node_id}: {it.reason}" for it in log.refusals),
+        sum(map(len, offline.values())),
+        offline,
+    )
+
+
+def _step(log: LogImage) -> str:
+    if log.state == LogState.DRAINING and log.drain is not None:
+        return f"is drained by broker {log.drain.node_id}"
+    return "waits for its owner, a broker that can drain it, or the acceptance of its loss"
