@@ -63,9 +63,11 @@ def _reason_against(update: FeatureUpdate, readers: Readers, image: MetadataImag
         return "this feature is not supported"
     if update.level not in READ_HERE:
         return f"the leading controller reads {READ_HERE}"
+    if update.level == current:
+        return ""  # also the repetition of a request whose answer was lost: nobody is asked
     if update.level < current:
         return f"the cluster is at {current}, and a level cannot be lowered"
-    if update.level > current and update.upgrade_type != UpgradeType.UPGRADE:
+    if update.upgrade_type != UpgradeType.UPGRADE:
         return f"the cluster is at {current}, so that is no downgrade"
     unable = [*_unable_controllers(update.level, readers, image)]
     unable += _unable_brokers(update.level, readers, image)

@@ -74,6 +74,15 @@ def test_the_present_level_may_be_asked_for_again(controller):
         assert not decided(controller, readers(controller), 1, how=how).records
 
 
+@pytest.mark.parametrize("validate_only", [False, True])
+def test_a_request_is_repeated_though_a_node_tells_nothing_any_more(controller, validate_only):
+    """Its first answer was lost with the leader, say."""
+    controller.commit(decided(controller, readers(controller), 2))
+    told = readers(controller, controllers={102: None}, brokers={1: None})
+
+    assert not decided(controller, told, 2, validate_only=validate_only).records
+
+
 def test_a_broker_that_does_not_read_the_level_stands_against_it(controller):
     told = readers(controller, brokers={1: UNTOLD})
 
