@@ -72,13 +72,15 @@ class Leadership:
     async def update_features(self, request: UpdateFeatures) -> None:
         """Ask every controller what it reads, and decide; see `headrace.metadata.controller.features`.
 
+        Controllers are asked last, and those that are members then: a wait may go before.
+
         Raises:
             RefusedError: INVALID_UPDATE_VERSION; nothing has changed.
             ControllerUnavailableError: whether it takes effect is unknown.
         """
+        await self._hear_from_brokers()
         members = [it.node_id for it in self._quorum.configuration.members]
         controllers = await told_levels(self._network, members, node_id=self._quorum.node_id)
-        await self._hear_from_brokers()
         readers = Readers(controllers, self.supervision.told_levels())
         await self.committer.propose(partial(update_features, request, readers))
 

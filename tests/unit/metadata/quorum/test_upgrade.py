@@ -136,6 +136,25 @@ async def test_a_new_leader_learns_from_heartbeats_what_brokers_read(tmp_path, m
 
 
 @scenario
+async def test_controllers_are_asked_after_the_wait_for_brokers(tmp_path, monkeypatch):
+    """One of them may go back to the first release meanwhile, or be added."""
+    founded_at_the_first_level(monkeypatch)
+    async with controllers(tmp_path) as scene:
+        leader = await scene.leader()
+        epoch = (await ask(leader, registration(11))).body.node_epoch
+        waiting = asyncio.ensure_future(ask(leader, UPGRADE))
+        await asyncio.sleep(1)
+        monkeypatch.setattr(service, "READ_HERE", UNTOLD)
+        await beat(leader, 11, epoch, READ_HERE)
+
+        refused = await waiting
+
+        assert refused.error == ErrorCode.INVALID_UPDATE_VERSION
+        assert "reads 1..1: upgrade it" in refused.message
+        assert level(leader) == 1
+
+
+@scenario
 async def test_a_controller_that_does_not_read_the_level_gets_no_vote(tmp_path, monkeypatch):
     async with controllers(tmp_path) as scene:
         leader = await scene.leader()
