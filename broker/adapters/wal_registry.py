@@ -28,6 +28,12 @@ from typing import Final, NamedTuple
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, MetadataError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.log_keys import (
+    generation_key,
+    read_generation,
+    read_uploaded,
+    uploaded_key,
+)
 from headrace.metadata.images.logs import LogState
 from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import BeginLog, EndLog, Mutation, PutKeyValues
@@ -121,35 +127,25 @@ def uploaded_keys(
     """Return the key that a commit sets in metadata without logs; nothing without a WAL offset."""
     if image.has_logs or wal_end_offset == NO_WAL_OFFSET:
         return ()
-    return ((_uploaded_key(node_id), f"{node_epoch} {wal_end_offset}".encode()),)
+    return ((uploaded_key(node_id), f"{node_epoch} {wal_end_offset}".encode()),)
 
 
 def _last_generation(image: MetadataImage, node_id: int) -> tuple[int, str] | None:
     """Epoch and generation of the WAL that a node used last; None: nothing in it is needed."""
-    log, value = image.logs.get(node_id), image.key_values.get(_key(node_id))
-    if value is not None:  # also in metadata that have logs, until it is replaced
-        epoch, _, generation = value.decode().partition(" ")
-        if log is None or log.epoch < int(epoch):
-            return int(epoch), generation
+    log, value = image.logs.get(node_id), image.key_values.get(generation_key(node_id))
+    told = read_generation(value)  # also in metadata that have logs, until it is replaced
+    if told is not None and (log is None or log.epoch < told[0]):
+        return told
     return None if log is None or log.state == LogState.EMPTY else (log.epoch, log.generation)
 
 
 def _uploaded(image: MetadataImage, node_id: int) -> tuple[int, int] | None:
     """Epoch of the registration that uploaded last from a node's WAL, and up to where; None: not known."""
-    log, value = image.logs.get(node_id), image.key_values.get(_uploaded_key(node_id))
-    if value is not None:
-        epoch, _, offset = value.decode().partition(" ")
-        if log is None or log.epoch < int(epoch):
-            return int(epoch), int(offset)
+    log, value = image.logs.get(node_id), image.key_values.get(uploaded_key(node_id))
+    told = read_uploaded(value)
+    if told is not None and (log is None or log.epoch < told[0]):
+        return told
     return None if log is None or log.state == LogState.EMPTY else (log.epoch, log.uploaded_offset)
-
-
-def _key(node_id: int) -> str:
-    return f"wal/{node_id}"
-
-
-def _uploaded_key(node_id: int) -> str:
-    return f"wal/{node_id}/uploaded"
 
 
 def _open_streams(image: MetadataImage, node_id: int) -> int:
@@ -272,15 +268,15 @@ class WalRegistry:
         if client.image.has_logs:
             return BeginLog(*sender, client.node_id, self._generation, *self._address, reach=())
         value = f"{client.node_epoch} {self._generation}".encode()
-        uploaded = (_uploaded_key(client.node_id), f"{client.node_epoch} 0".encode())
-        return PutKeyValues(*sender, ((_key(client.node_id), value), uploaded))
+        uploaded = (uploaded_key(client.node_id), f"{client.node_epoch} 0".encode())
+        return PutKeyValues(*sender, ((generation_key(client.node_id), value), uploaded))
 
     def _end_request(self) -> Mutation:
         client = self._client
         sender = client.node_id, client.node_epoch
         if client.image.has_logs:
             return EndLog(*sender, client.node_id)
-        keys = _key(client.node_id), _uploaded_key(client.node_id)
+        keys = generation_key(client.node_id), uploaded_key(client.node_id)
         return PutKeyValues(*sender, tuple((it, None) for it in keys))
 
     def _follow(self, old: MetadataImage, new: MetadataImage) -> None:

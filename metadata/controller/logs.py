@@ -12,6 +12,13 @@ from headrace.metadata.controller.handover import hand_over
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import has_ended
+from headrace.metadata.images.log_keys import (
+    PREFIX,
+    generation_key,
+    read_generation,
+    read_uploaded,
+    uploaded_key,
+)
 from headrace.metadata.images.logs import LogImage, LogState, log_of, log_record
 from headrace.metadata.records.cluster import RemoveKeyValueRecord
 from headrace.metadata.records.codec import Record
@@ -35,7 +42,6 @@ from headrace.protocol.errors import ErrorCode
 MAX_PLACES: Final = 8
 MAX_REACH: Final = 64
 NO_OFFSET: Final = -1
-_KEY: Final = "wal/"  # `wal/<node id>` and `wal/<node id>/uploaded` of clusters at level 1
 
 
 def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decision:
@@ -71,7 +77,8 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
         records.append(begun)
     if broker.reach != request.reach:
         records.append(BrokerReachRecord(broker.node_id, broker.epoch, request.reach))
-    records += [RemoveKeyValueRecord(it) for it in _keys(request.log_id) if it in image.key_values]
+    keys = generation_key(request.log_id), uploaded_key(request.log_id)
+    records += [RemoveKeyValueRecord(it) for it in keys if it in image.key_values]
     return Decision(tuple(records), Done())
 
 
@@ -136,31 +143,34 @@ def require_logs(image: MetadataImage) -> None:
 def replace_keys(image: MetadataImage) -> Decision:
     """Replace the keys of the level before by logs. Where these lie, their owners tell."""
     records: list[Record] = []
-    for log_id in _logs_of_keys(image):
+    for log_id in sorted(image.brokers):
         log, known = _log_of_keys(log_id, image), image.logs.get(log_id)
-        if log is not None and (known is None or known.epoch < log.epoch):
+        if log is None or log_of(image.logs, log.owner) is not known:
+            continue
+        if known is None or known.epoch < log.epoch:
             records.append(log)
-        records += [RemoveKeyValueRecord(it) for it in _keys(log_id) if it in image.key_values]
+    records += [RemoveKeyValueRecord(it) for it in _keys_left(image)]
     return Decision(tuple(records), Done())
 
 
 def has_keys_left(image: MetadataImage) -> bool:
     """Whether `replace_keys` has something to record."""
-    return image.has_logs and bool(_logs_of_keys(image))
+    return image.has_logs and bool(_keys_left(image))
 
 
-def _logs_of_keys(image: MetadataImage) -> list[int]:
-    names = {it.split("/")[1] for it in image.key_values if it.startswith(_KEY)}
-    return sorted(int(it) for it in names if it.isdecimal())
+def _keys_left(image: MetadataImage) -> list[str]:
+    return sorted(it for it in image.key_values if it.startswith(PREFIX))
 
 
 def _log_of_keys(log_id: int, image: MetadataImage) -> LogRecord | None:
-    name, uploaded_name = _keys(log_id)
-    if name not in image.key_values:
+    """The log that a broker's keys stand for; None: it is not registered, or they cannot be right."""
+    broker = image.brokers.get(log_id)
+    last = read_generation(image.key_values.get(generation_key(log_id)))
+    if broker is None or last is None or last[0] > broker.epoch:
         return None
-    epoch, generation = _numbered(image.key_values[name])
-    uploaded_epoch, offset = _numbered(image.key_values.get(uploaded_name, b"-1 -1"))
-    known = int(offset) if uploaded_epoch == epoch else NO_OFFSET
+    epoch, generation = last
+    uploaded_epoch, offset = read_uploaded(image.key_values.get(uploaded_key(log_id))) or (-1, -1)
+    known = offset if uploaded_epoch == epoch else NO_OFFSET
     return LogRecord(log_id, log_id, epoch, generation, LogMedium.UNKNOWN, (), known)
 
 
@@ -181,12 +191,3 @@ def _require_losable(log: LogImage, image: MetadataImage, *, damaged_only: bool)
 def _lose(log: LogImage, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
     moved = yield from hand_over(log, image, inputs.rng)
     return Decision((LogLostRecord(log.log_id, damaged_only=False), *moved), Done())
-
-
-def _keys(log_id: int) -> tuple[str, str]:
-    return f"{_KEY}{log_id}", f"{_KEY}{log_id}/uploaded"
-
-
-def _numbered(value: bytes) -> tuple[int, str]:
-    epoch, _, rest = value.decode().partition(" ")
-    return int(epoch), rest

@@ -128,7 +128,9 @@ async def test_the_keys_of_level_1_become_logs_once_the_level_is_raised(cluster,
     monkeypatch.setattr("headrace.metadata.startup.NEWEST", 1)
     async with cluster.controller() as node:
         epoch = await register(node)
-        keys = (("wal/1", f"{epoch} 0f".encode()), ("wal/1/uploaded", f"{epoch} 9".encode()))
+        generation = "0123456789abcdef"
+        value = f"{epoch} {generation}".encode()
+        keys = (("wal/1", value), ("wal/1/uploaded", f"{epoch} 9".encode()))
         await ask_well(node, PutKeyValues(1, epoch, keys))
         await cluster.pass_time(500)
         assert node.image.key_values
@@ -137,7 +139,22 @@ async def test_the_keys_of_level_1_become_logs_once_the_level_is_raised(cluster,
 
         assert not node.image.key_values
         log = node.image.logs[1]
-        assert (log.epoch, log.generation, log.uploaded_offset) == (epoch, "0f", 9)
+        assert (log.epoch, log.generation, log.uploaded_offset) == (epoch, generation, 9)
+
+
+@scenario
+async def test_keys_that_cannot_be_read_end_no_controller(cluster):
+    async with cluster.controller() as node:
+        epoch = await register(node)
+        keys = (("wal/1", b"\xff"), ("wal/1/uploaded", b""), ("wal/007", b"1 2"), ("wal/9/x", b""))
+        await ask_well(node, PutKeyValues(1, epoch, (*keys, ("other", b""))))
+        await ask_well(node, begin_log(1, epoch))
+        await cluster.pass_time(500)
+        assert set(node.image.key_values) == {"other"}
+
+        index = node.image.index
+        await cluster.pass_time(2_000)
+        assert node.image.index == index, "nothing is left to do"
 
 
 @scenario

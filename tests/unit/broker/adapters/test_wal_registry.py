@@ -12,6 +12,7 @@ from headrace.metadata.errors import NodeFencedError
 from headrace.metadata.levels import METADATA_FEATURE
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium
+from headrace.metadata.rpc.requests import PutKeyValues
 from headrace.metadata.rpc.responses import Done
 from headrace.storage.ports import NO_WAL_OFFSET, StreamRange, StreamSetCommit
 from headrace.wal.errors import WalMissingError, WalOutdatedError
@@ -70,6 +71,18 @@ async def test_the_wal_is_wanted_again_or_a_newer_one(cluster):
             for found in (None, epoch - 1):
                 with pytest.raises(WalMissingError, match=r"is not at /wal: .* 2 open streams"):
                     registry_of(client).require("/wal", found)
+
+
+@pytest.mark.parametrize("cluster", [1], indirect=True)
+@scenario
+async def test_keys_that_cannot_be_read_are_none(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        epoch = await used(client)
+        sender = client.node_id, client.node_epoch
+        keys = (("wal/1", b"\xff"), ("wal/1/uploaded", b"x 7"))
+        await client.change(PutKeyValues(*sender, keys), Done)
+        registry_of(client).require("/wal", None)
+        registry_of(client).require_end("/wal", LogEnd(epoch, GENERATION, 0))
 
 
 @scenario

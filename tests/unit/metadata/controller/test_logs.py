@@ -279,12 +279,12 @@ class TestLoss:
 class TestRaisingTheLevel:
     def test_the_keys_become_logs_in_one_entry(self):
         controller = PureController(level=1)
-        controller.register(1)
+        older, one_epoch, two_epoch = (controller.register(it) for it in (2, 1, 2))
         keys = {
-            "wal/1": b"7 0123456789abcdef",
-            "wal/1/uploaded": b"7 500",
-            "wal/2": b"8 fedcba9876543210",
-            "wal/2/uploaded": b"5 500",  # of an older registration
+            "wal/1": f"{one_epoch} 0123456789abcdef".encode(),
+            "wal/1/uploaded": f"{one_epoch} 500".encode(),
+            "wal/2": f"{two_epoch} fedcba9876543210".encode(),
+            "wal/2/uploaded": f"{older} 500".encode(),  # of an older registration
             "other": b"value",
         }
         controller.do(PutKeyValues(*controller.sender(), tuple(keys.items())))
@@ -296,8 +296,9 @@ class TestRaisingTheLevel:
 
         assert dict(controller.image.key_values) == {"other": b"value"}
         one, two = controller.log(1), controller.log(2)
-        assert (one.epoch, one.generation, one.uploaded_offset) == (7, GENERATION, 500)
-        assert (two.epoch, two.generation, two.uploaded_offset) == (8, "fedcba9876543210", -1)
+        assert (one.epoch, one.generation, one.uploaded_offset) == (one_epoch, GENERATION, 500)
+        assert (two.epoch, two.generation) == (two_epoch, "fedcba9876543210")
+        assert two.uploaded_offset == -1
         assert (one.medium, one.places, one.state) == (LogMedium.UNKNOWN, (), LogState.ACTIVE)
 
     def test_a_broker_tells_the_place_of_the_log_that_it_has_open(self):
@@ -326,3 +327,65 @@ class TestRaisingTheLevel:
 
         assert not controller.image.key_values
         assert controller.log(1) == log
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            ("wal/1", b""),
+            ("wal/1", b"\xff\xfe"),
+            ("wal/1", b"x 0123456789abcdef"),
+            ("wal/1", b"1"),
+            ("wal/1", b"1 "),  # would equal a setting that is not set
+            ("wal/1", b"1 0123456789abcdeg"),
+            ("wal/1", b"-1 0123456789abcdef"),
+            ("wal/1", b"999 0123456789abcdef"),  # no registration had this epoch
+            ("wal/1", b"9" * 30 + b" 0123456789abcdef"),
+            ("wal/9", b"1 0123456789abcdef"),  # not registered
+            ("wal/01", b"1 0123456789abcdef"),
+            ("wal/1/other", b"1 2"),
+            ("wal/1/uploaded", b"1 2"),
+            ("wal/", b""),
+            ("wal//uploaded", b""),
+        ],
+    )
+    def test_a_key_that_stands_for_no_log_is_removed(self, key, value):
+        controller = PureController(level=1)
+        controller.register(1)
+        controller.do(PutKeyValues(*controller.sender(), ((key, value),)))
+        controller._apply((FeatureRecord("metadata.version", 2),))
+
+        assert has_keys_left(controller.image)
+        controller.commit(replace_keys(controller.image))
+
+        assert not controller.image.key_values
+        assert not controller.image.logs
+        assert not has_keys_left(controller.image)
+        controller.do(begin(controller))
+
+    @pytest.mark.parametrize(
+        "value", [b"", b"\xff", b"EPOCH x", b"EPOCH -5", b"EPOCH " + b"9" * 30]
+    )
+    def test_what_was_uploaded_is_unknown_if_it_cannot_be_read(self, value):
+        controller = PureController(level=1)
+        epoch = str(controller.register(1)).encode()
+        value = value.replace(b"EPOCH", epoch)
+        keys = (("wal/1", epoch + b" 0123456789abcdef"), ("wal/1/uploaded", value))
+        controller.do(PutKeyValues(*controller.sender(), keys))
+        controller._apply((FeatureRecord("metadata.version", 2),))
+
+        controller.commit(replace_keys(controller.image))
+
+        assert controller.log(1).uploaded_offset == -1
+        assert not controller.image.key_values
+
+    @pytest.mark.parametrize("value", [b"", b"\xff", b"999 0123456789abcdef"])
+    def test_a_broker_tells_its_log_whatever_its_keys_say(self, value):
+        controller = PureController(level=2)
+        controller.register(1)
+        keys = (("wal/1", value), ("wal/1/uploaded", value))
+        controller.do(PutKeyValues(*controller.sender(), keys))
+
+        controller.do(begin(controller))
+
+        assert controller.log(1).generation == GENERATION
+        assert not has_keys_left(controller.image)
