@@ -80,7 +80,7 @@ def require_known_wal(
     if not streams:
         return None
     missing = WalMissingError(place, generation, found_epoch=node_epoch, streams=streams)
-    if accepted != generation:
+    if not accepted or accepted != generation:
         raise missing
     return missing
 
@@ -170,6 +170,7 @@ class WalRegistry:
         self._accept_loss_generation = accept_loss_generation
         self._generation = ""  # in use; empty: none
         self._untold = asyncio.Event()
+        self._telling = asyncio.Lock()  # an end follows the beginning that is under way
         client.subscribe(self._follow)
 
     async def run(self) -> None:
@@ -234,7 +235,8 @@ class WalRegistry:
             return
         try:
             async with asyncio.timeout(EMPTIED_TIMEOUT_S):
-                await self._client.change(self._end_request(), Done)
+                async with self._telling:
+                    await self._client.change(self._end_request(), Done)
         except (MetadataError, TimeoutError) as error:
             logger.warning(
                 "could not record in the metadata that the WAL is empty: the next start needs this WAL",
@@ -242,14 +244,16 @@ class WalRegistry:
             )
 
     async def _tell(self) -> None:
-        while True:
-            try:
-                await self._client.change(self._begin_request(), Done)
-                if self._is_told(self._client.image):
-                    return
-            except ControllerUnavailableError as error:
-                logger.info("no controller answers; trying again", extra={"reason": str(error)})
-                await asyncio.sleep(ASK_AGAIN_S)
+        """Tell the log until it is known, or no longer in use."""
+        async with self._telling:
+            while self._generation:
+                try:
+                    await self._client.change(self._begin_request(), Done)
+                    if self._is_told(self._client.image):
+                        return
+                except ControllerUnavailableError as error:
+                    logger.info("no controller answers; trying again", extra={"reason": str(error)})
+                    await asyncio.sleep(ASK_AGAIN_S)
 
     def _is_told(self, image: MetadataImage) -> bool:
         """Whether the metadata have the log that is in use, or are of a level that has none."""

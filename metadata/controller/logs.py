@@ -49,6 +49,8 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
     del inputs
     broker = require_broker(image, request.node_id, request.node_epoch)
     require_logs(image)
+    if not request.generation:
+        raise RefusedError(ErrorCode.INVALID_REQUEST, "a log in use has a generation")
     if len(request.places) > MAX_PLACES or len(request.reach) > MAX_REACH:
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,

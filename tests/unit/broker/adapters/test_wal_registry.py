@@ -2,23 +2,34 @@
 
 import asyncio
 import logging
+from contextlib import asynccontextmanager
 
+import immutables
+import msgspec
 import pytest
 
 from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry
 from headrace.metadata.client import MetadataClient, NewTopic
 from headrace.metadata.controller.decision import Decision
-from headrace.metadata.errors import NodeFencedError
+from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.logs import LogImage
 from headrace.metadata.levels import METADATA_FEATURE
 from headrace.metadata.records.cluster import FeatureRecord
-from headrace.metadata.records.logs import LogMedium
-from headrace.metadata.rpc.requests import PutKeyValues
+from headrace.metadata.records.logs import LogMedium, LogRecord
+from headrace.metadata.rpc.requests import BeginLog, EndLog, PutKeyValues
 from headrace.metadata.rpc.responses import Done
 from headrace.storage.ports import NO_WAL_OFFSET, StreamRange, StreamSetCommit
 from headrace.wal.errors import WalMissingError, WalOutdatedError
 from headrace.wal.registry import LogEnd
 from tests.unit.broker.adapters.test_storage_metadata import adapter_of, open_topic
-from tests.unit.metadata.running_cluster import Cluster, FaultyTransport, scenario
+from tests.unit.metadata.running_cluster import (
+    Cluster,
+    FaultyTransport,
+    eventually,
+    running,
+    scenario,
+)
 
 GENERATION = 0x0123456789ABCDEF
 
@@ -302,3 +313,99 @@ async def test_a_log_that_is_told_is_not_told_again(cluster):
         index = client.image.index
         await registry_of(client).begun(GENERATION)
         assert client.image.index == index
+
+
+@pytest.mark.parametrize("cluster", [2], indirect=True)
+@scenario
+async def test_no_loss_is_accepted_without_a_generation(cluster):
+    async with cluster.controller() as node, cluster.client() as client:
+        epoch = await used(client)
+        unnamed = LogRecord(1, 1, epoch, "", *ADDRESS, 0)
+        await node.propose(lambda *_: Decision((unnamed,), Done()))
+        await eventually(lambda: not client.image.logs[1].generation)
+        with pytest.raises(WalMissingError):
+            registry_of(client, accepted="").require("/wal", None)
+
+
+class TellingClient:
+    """A client whose log has to be told; each change waits until the test has decided on it."""
+
+    node_id, node_epoch = 1, 5
+    image = MetadataImage(features=immutables.Map({METADATA_FEATURE: 2}))
+
+    def __init__(self):
+        self.asked = []
+        self.unavailable = True
+        self.answering = asyncio.Event()
+
+    def subscribe(self, follow):
+        self.raise_level = lambda: follow(MetadataImage(), self.image)
+
+    def is_lease_valid(self):
+        return True
+
+    async def change(self, request, answered):
+        self.asked.append(request)
+        await self.answering.wait()
+        await asyncio.sleep(0)
+        if self.unavailable:
+            raise ControllerUnavailableError("nobody answers")
+        if isinstance(request, BeginLog):
+            log = LogImage(1, 1, self.node_epoch, request.generation, *ADDRESS, 0)
+            self.image = msgspec.structs.replace(self.image, logs=immutables.Map({1: log}))
+        return answered()
+
+
+@asynccontextmanager
+async def telling():
+    """A client and a registry in use that tells its log again, as when the level is raised."""
+    client = TellingClient()
+    registry = registry_of(client)
+    client.unavailable = False
+    client.answering.set()
+    await registry.begun(GENERATION)
+    client.image, client.unavailable, client.asked = TellingClient.image, True, []
+    client.answering.clear()
+    client.raise_level()
+    async with running(registry.run()):
+        await eventually(lambda: client.asked)
+        yield client, registry
+
+
+@scenario
+async def test_a_log_that_has_ended_is_not_begun_again(monkeypatch):
+    monkeypatch.setattr("headrace.broker.adapters.wal_registry.ASK_AGAIN_S", 0)
+    async with telling() as (client, registry):
+        client.answering.set()
+        await eventually(lambda: len(client.asked) > 3)
+        ending = asyncio.create_task(registry.emptied())
+        await asyncio.sleep(0)
+        client.unavailable = False
+        await ending
+        for _ in range(20):
+            await asyncio.sleep(0)
+        *before, last = client.asked
+        assert isinstance(last, EndLog)
+        assert {(type(it), it.generation) for it in before} == {(BeginLog, f"{GENERATION:016x}")}
+
+
+@scenario
+async def test_the_end_of_a_log_follows_its_beginning():
+    async with telling() as (client, registry):
+        ending = asyncio.create_task(registry.emptied())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert [type(it) for it in client.asked] == [BeginLog]
+        client.unavailable = False
+        client.answering.set()
+        await ending
+        assert [type(it) for it in client.asked] == [BeginLog, EndLog]
+
+
+@scenario
+async def test_a_shutdown_does_not_wait_for_a_beginning_that_nobody_answers(monkeypatch, caplog):
+    monkeypatch.setattr("headrace.broker.adapters.wal_registry.EMPTIED_TIMEOUT_S", 0)
+    async with telling() as (client, registry):
+        await registry.emptied()
+        assert [type(it) for it in client.asked] == [BeginLog]
+        assert "could not record in the metadata that the WAL is empty" in caplog.text

@@ -53,6 +53,12 @@ class TestBeginning:
 
         assert controller.image is before
 
+    def test_a_log_in_use_has_a_generation(self, controller):
+        """An empty one would equal that of a loss which nobody has accepted."""
+        refused = controller.refusal(begin(controller, generation=""))
+
+        assert refused == ErrorCode.INVALID_REQUEST
+
     def test_a_new_registration_drains_nothing_until_it_says_so(self, controller):
         controller.register(1)
 
