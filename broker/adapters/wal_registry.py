@@ -237,6 +237,8 @@ class WalRegistry:
             async with asyncio.timeout(EMPTIED_TIMEOUT_S):
                 async with self._telling:
                     await self._client.change(self._end_request(), Done)
+                    while not self._is_ended(self._client.image):  # the level was raised meanwhile
+                        await self._client.change(self._end_request(), Done)
         except (MetadataError, TimeoutError) as error:
             logger.warning(
                 "could not record in the metadata that the WAL is empty: the next start needs this WAL",
@@ -264,6 +266,14 @@ class WalRegistry:
             log is not None
             and (log.epoch, log.generation) == (self._client.node_epoch, self._generation)
             and (log.medium, log.places) == self._address
+        )
+
+    def _is_ended(self, image: MetadataImage) -> bool:
+        """Whether nothing says any more that this registration's log may be needed."""
+        client = self._client
+        log = image.logs.get(client.node_id)
+        return generation_key(client.node_id) not in image.key_values and (
+            log is None or log.state != LogState.ACTIVE or log.epoch != client.node_epoch
         )
 
     def _begin_request(self) -> Mutation:

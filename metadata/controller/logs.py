@@ -88,14 +88,17 @@ def end_log(request: EndLog, image: MetadataImage, inputs: Inputs) -> Decision:
     """Record that nothing in a log is needed, if it is the one that this registration has begun."""
     del inputs
     require_broker(image, request.node_id, request.node_epoch)
+    # The level may have been raised, and its keys not been replaced yet: they would become a log that is needed.
+    keys = generation_key(request.node_id), uploaded_key(request.node_id)
+    records: list[Record] = [RemoveKeyValueRecord(it) for it in keys if it in image.key_values]
     log = image.logs.get(request.log_id)
     if (
-        log is None
-        or (log.owner, log.epoch) != (request.node_id, request.node_epoch)
-        or log.state != LogState.ACTIVE
+        log is not None
+        and (log.owner, log.epoch) == (request.node_id, request.node_epoch)
+        and log.state == LogState.ACTIVE
     ):
-        return Decision((), Done())
-    return Decision((LogEmptiedRecord(log.log_id),), Done())
+        records.append(LogEmptiedRecord(log.log_id))
+    return Decision(tuple(records), Done())
 
 
 def uploaded(request: CommitStreamSetObject, image: MetadataImage) -> list[Record]:

@@ -13,11 +13,12 @@ from headrace.metadata.client import MetadataClient, NewTopic
 from headrace.metadata.controller.decision import Decision
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.logs import LogImage
+from headrace.metadata.images.logs import LogImage, LogState
 from headrace.metadata.levels import METADATA_FEATURE
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium, LogRecord
-from headrace.metadata.rpc.requests import BeginLog, EndLog, PutKeyValues
+from headrace.metadata.rpc.frames import decode_request
+from headrace.metadata.rpc.requests import BeginLog, EndLog, FetchEntries, PutKeyValues
 from headrace.metadata.rpc.responses import Done
 from headrace.storage.ports import NO_WAL_OFFSET, StreamRange, StreamSetCommit
 from headrace.wal.errors import WalMissingError, WalOutdatedError
@@ -305,6 +306,46 @@ async def test_a_running_broker_tells_its_log_when_the_level_is_raised(cluster):
             registry.require("/wal", None)
 
 
+class Lagging:
+    """A way to the controllers on which entries come late."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        self.entries_come = asyncio.Event()
+        self.entries_come.set()
+
+    async def request(self, frame):
+        answer = await self._handle(frame)
+        if isinstance(decode_request(frame), FetchEntries):
+            await self.entries_come.wait()
+        return answer
+
+    def redirect(self, leader):
+        pass
+
+
+@pytest.mark.parametrize("cluster", [1], indirect=True)
+@scenario
+async def test_a_log_ends_though_its_broker_does_not_know_that_the_level_was_raised(cluster):
+    async with cluster.controller() as node:
+        transport = Lagging(cluster.handle)
+        async with cluster.client(transport=transport) as client:
+            registry = registry_of(client)
+            await registry.begun(GENERATION)
+            await open_topic(client)
+            transport.entries_come.clear()
+            await node.propose(lambda *_: Decision((RAISED,), Done()))
+            await node.check_deadlines()  # replaces the keys
+            assert not client.image.has_logs
+            ending = asyncio.create_task(registry.emptied())
+            await asyncio.sleep(0.1)
+            transport.entries_come.set()
+            await ending
+            assert client.image.logs[1].state == LogState.EMPTY
+        async with cluster.client() as client:
+            registry_of(client).require("/new wal", None)
+
+
 @pytest.mark.parametrize("cluster", [2], indirect=True)
 @scenario
 async def test_a_log_that_is_told_is_not_told_again(cluster):
@@ -353,6 +394,8 @@ class TellingClient:
         if isinstance(request, BeginLog):
             log = LogImage(1, 1, self.node_epoch, request.generation, *ADDRESS, 0)
             self.image = msgspec.structs.replace(self.image, logs=immutables.Map({1: log}))
+        elif isinstance(request, EndLog):
+            self.image = msgspec.structs.replace(self.image, logs=immutables.Map())
         return answered()
 
 

@@ -307,6 +307,18 @@ class TestRaisingTheLevel:
         assert two.uploaded_offset == -1
         assert (one.medium, one.places, one.state) == (LogMedium.UNKNOWN, (), LogState.ACTIVE)
 
+    def test_a_log_that_ends_before_its_keys_are_replaced_has_ended(self):
+        controller = PureController(level=1)
+        epoch = controller.register(1)
+        value = f"{epoch} {GENERATION}".encode()
+        controller.do(PutKeyValues(*controller.sender(), (("wal/1", value),)))
+        controller._apply((FeatureRecord("metadata.version", 2),))
+
+        controller.do(EndLog(*controller.sender(), 1))
+
+        assert not has_keys_left(controller.image)
+        assert not controller.image.logs
+
     def test_a_broker_tells_the_place_of_the_log_that_it_has_open(self):
         controller = PureController(level=1)
         epoch = controller.register(1)
