@@ -118,7 +118,6 @@ class ControllerNode:
         self._network = network or NoPeers()
         self._bootstrap = bootstrap
         self._directory_id = NO_DIRECTORY
-        self._founded = False  # whether the log had a cluster id at the start, committed or not
         self._store = LogStore(directory, rng)
         self.condemn = self._store.condemn
         self._service = ControllerService(self)
@@ -187,7 +186,6 @@ class ControllerNode:
         self._cluster_id = opened.cluster_id
         self._directory_id = opened.directory_id
         image = load_snapshot(opened.recovered, opened.cluster_id)
-        self._founded = any(decode_members(it.payload) is None for it in opened.recovered.entries)
         applied = AppliedLog(image, self._image_changed)
         quorum = QuorumNode(
             RaftCore(
@@ -314,14 +312,15 @@ class ControllerNode:
         )
 
     def _open_term(self, term: int, last_index: int) -> bytes:
-        """The first entry of a new leader. It names the cluster if, as far as it knows, no entry does.
+        """The first entry of a new leader. It names the cluster if no entry of its log does, committed or not.
 
-        An empty log is not the criterion: after a crash the log may hold only the members, which come
-        first. If a previous leader named the cluster unknown to us, its entry is in the log before ours.
+        The first entry of a log that is not about members names the cluster. What is not committed yet
+        is committed before ours, or goes with it. An empty log is not the criterion: after a crash it may
+        hold only the members, which come first.
         """
         del last_index
         cluster_id = None
-        if not self._founded and not self.image.cluster_id:
+        if self._started().quorum.holds_members_only and not self.image.cluster_id:
             cluster_id = self._cluster_id or new_cluster_id(self._rng)
         now_ms, leader_id = self._clocks.wall_ms(), self._node_id
         records = opening_records(term, leader_id=leader_id, cluster_id=cluster_id, now_ms=now_ms)

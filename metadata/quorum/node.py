@@ -126,6 +126,11 @@ class QuorumNode:
         """The newest in the log, committed or not."""
         return self._core.configuration
 
+    @property
+    def holds_members_only(self) -> bool:
+        """Whether no entry after the snapshot is about anything else, committed or not."""
+        return self._core.holds_members_only
+
     def progress(self) -> Mapping[int, ProgressView]:
         """The leader's progress of the other members, by node id."""
         return self._core.progress()

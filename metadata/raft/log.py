@@ -93,6 +93,11 @@ class RaftLog:
         return self._named[-1].index
 
     @property
+    def holds_members_only(self) -> bool:
+        """Whether no entry in memory is about anything else, committed or not."""
+        return all(self._members_of(it.payload) is not None for it in self._entries)
+
+    @property
     def possible_configurations(self) -> list[Configuration]:
         """The newest configuration that is known to be committed, and later ones."""
         later = [it for it in self._named if it.index > self.commit_index]

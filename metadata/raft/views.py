@@ -41,6 +41,11 @@ class CoreViews:
         return self._log.configuration
 
     @property
+    def holds_members_only(self) -> bool:
+        """Whether no entry that is not compacted is about anything else, committed or not."""
+        return self._log.holds_members_only
+
+    @property
     def first_index(self) -> int:
         """The first entry that is not compacted."""
         return self._log.first_index

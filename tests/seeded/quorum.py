@@ -144,7 +144,7 @@ BUGS = (
         """
             del last_index
             cluster_id = None
-            if not self._founded and not self.image.cluster_id:
+            if self._started().quorum.holds_members_only and not self.image.cluster_id:
                 cluster_id = self._cluster_id or new_cluster_id(self._rng)
         """,
         """
@@ -177,5 +177,14 @@ BUGS = (
             )
         """,
         f"{_THREE}::test_a_new_leader_fences_nobody_before_a_whole_session",
+    ),
+    SeededBug(
+        "quorum-15",
+        "a cluster whose founding is not known to be committed is founded again, at a level that nobody asked for",
+        "metadata/driver.py",
+        "ControllerNode._open_term",
+        "self._started().quorum.holds_members_only and not self.image.cluster_id",
+        "not self.image.cluster_id",
+        f"{_THREE}::test_a_cluster_that_a_log_names_is_not_founded_again",
     ),
 )

@@ -16,6 +16,7 @@ from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.rpc.frames import LeaderAddress
 from headrace.metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
 from headrace.metadata.rpc.responses import Done
+from headrace.metadata.startup import opening_records
 from headrace.protocol.errors import ErrorCode
 from tests.simulation.directory import SimulatedDirectoryDisk
 from tests.unit.metadata.quorum.three_controllers import (
@@ -67,6 +68,53 @@ async def test_a_leader_that_dies_is_replaced_and_nothing_is_lost(tmp_path):
         await scene.equal()
         assert written(scene.nodes[dead]) == [11, 12]
         assert not scene.nodes[dead].status().serving
+
+
+def noted_openings(monkeypatch):
+    """The leaders of the terms, each with the cluster id that it writes or None, as they begin."""
+    openings = []
+
+    def records(term, *, leader_id, cluster_id, now_ms):
+        openings.append((leader_id, cluster_id))
+        return opening_records(term, leader_id=leader_id, cluster_id=cluster_id, now_ms=now_ms)
+
+    monkeypatch.setattr(driver, "opening_records", records)
+    return openings
+
+
+@scenario
+async def test_a_cluster_that_a_log_names_is_not_founded_again(tmp_path, monkeypatch):
+    """The founder dies when its first entries are in another log, where nobody knows whether they are committed."""
+    openings = noted_openings(monkeypatch)
+    async with controllers(tmp_path) as scene:
+        await until(lambda: openings)
+        founder, cluster_id = openings[0]
+        others = [it for node_id, it in scene.nodes.items() if node_id != founder]
+        await until(lambda: any(it.status().last_index >= 2 for it in others))
+        assert not any(it.image.cluster_id for it in others)
+        await scene.kill(founder)
+        leader = await scene.leader()
+
+        assert leader.image.cluster_id == cluster_id
+        assert [named for _, named in openings[1:]] == [None]
+
+
+@scenario
+async def test_a_cluster_whose_founder_died_before_anyone_heard_of_it_is_founded(
+    tmp_path, monkeypatch
+):
+    openings = noted_openings(monkeypatch)
+    async with controllers(tmp_path) as scene:
+        await until(lambda: openings)
+        founder, lost = openings[0]
+        await scene.kill(founder)
+        leader = await scene.leader()
+        await scene.start(founder)
+        await scene.equal()
+
+        assert openings[1] == (scene.id_of(leader), leader.image.cluster_id)
+        assert scene.nodes[founder].image.cluster_id == leader.image.cluster_id != lost
+        assert leader.image.features
 
 
 @scenario
