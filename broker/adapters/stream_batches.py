@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from headrace.metadata.rpc.requests import StreamToClose, StreamToOpen
 from headrace.metadata.rpc.responses import StreamOutcome
 
 # Of one request. Controllers take more, but the first partitions are served when the first answer is here.
 MAX_STREAMS: Final = 512
 
-_Stream = TypeVar("_Stream")  # StreamToOpen, or StreamToClose
+_Stream = TypeVar("_Stream", bound=StreamToOpen | StreamToClose)
 
 
 @dataclass(slots=True)
@@ -50,13 +51,28 @@ class StreamBatches(Generic[_Stream]):
     async def _send_waiting(self) -> None:
         try:
             while self._waiting:
-                batch = [
-                    self._waiting.popleft() for _ in range(min(len(self._waiting), MAX_STREAMS))
-                ]
-                if still_wanted := [it for it in batch if not it.outcome.done()]:
-                    await self._send_batch(still_wanted)
+                if batch := self._next_batch():
+                    await self._send_batch(batch)
         finally:
             self._sending = None
+
+    def _next_batch(self) -> list[_Waiting[_Stream]]:
+        """Take the next that are still wanted, each stream once: a request that names one twice is refused whole.
+
+        A stream that is led again meanwhile waits with another epoch; it goes with the next request.
+        """
+        batch: dict[int, _Waiting[_Stream]] = {}
+        later: list[_Waiting[_Stream]] = []
+        while self._waiting and len(batch) < MAX_STREAMS:
+            waiting = self._waiting.popleft()
+            if waiting.outcome.done():
+                continue
+            if waiting.stream.stream_id in batch:
+                later.append(waiting)
+            else:
+                batch[waiting.stream.stream_id] = waiting
+        self._waiting.extendleft(reversed(later))
+        return list(batch.values())
 
     async def _send_batch(self, batch: list[_Waiting[_Stream]]) -> None:
         """Send a request; its outcomes, or its failure, are the callers'."""

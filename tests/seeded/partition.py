@@ -70,9 +70,9 @@ BUGS = (
         "partition-07",
         "each stream is opened by a request, and an entry of the metadata log, of its own",
         "broker/adapters/stream_batches.py",
-        "StreamBatches._send_waiting",
-        "min(len(self._waiting), MAX_STREAMS)",
-        "1",
+        "StreamBatches._next_batch",
+        "len(batch) < MAX_STREAMS",
+        "not batch",
         "tests/unit/broker/adapters/test_stream_batches.py"
         "::test_what_is_asked_for_meanwhile_goes_with_the_next_request",
     ),
