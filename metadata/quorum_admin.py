@@ -9,6 +9,7 @@ from uuid import UUID
 
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.rpc.frames import UNREADABLE_REQUEST
 from headrace.metadata.rpc.requests import (
     AddVoter,
     DescribeQuorum,
@@ -66,8 +67,9 @@ class QuorumAdmin:
         try:
             await self._client.change(UpdateFeatures(tuple(updates), validate_only), Done)
         except RefusedError as error:
-            # The first release does not know the request.
-            if error.code != ErrorCode.INVALID_REQUEST:
+            # The first release does not know the request. Other refusals have reasons of their own.
+            unreadable = error.message.startswith(UNREADABLE_REQUEST)
+            if error.code != ErrorCode.INVALID_REQUEST or not unreadable:
                 raise
             raise RefusedError(
                 ErrorCode.INVALID_UPDATE_VERSION,

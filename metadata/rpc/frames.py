@@ -26,6 +26,8 @@ from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
 
 RPC_VERSION: Final = 1
+# How every release, the first one too, begins its refusal of a request that it does not know.
+UNREADABLE_REQUEST: Final = "a controller request cannot be read"
 MAX_FRAME_BYTES: Final = 64 << 20
 # The ranges of 100,000 streams in one upload take a quarter of it.
 MAX_REQUEST_BYTES: Final = 8 << 20
@@ -99,7 +101,7 @@ def decode_request(frame: bytes) -> Request:
     try:
         request: Request = _REQUEST_DECODER.decode(memoryview(frame)[_HEADER.size :])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MetadataFormatError(f"a controller request cannot be read: {error}") from error
+        raise MetadataFormatError(f"{UNREADABLE_REQUEST}: {error}") from error
     return request
 
 

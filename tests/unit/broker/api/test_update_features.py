@@ -69,7 +69,12 @@ FAILURES = [
     (RefusedError(ErrorCode.INVALID_UPDATE_VERSION, "no"), ErrorCode.INVALID_UPDATE_VERSION, "no"),
     (ControllerUnavailableError("silent"), ErrorCode.REQUEST_TIMED_OUT, "silent"),
     (
-        RefusedError(ErrorCode.INVALID_REQUEST, "a controller request cannot be read"),
+        RefusedError(ErrorCode.INVALID_REQUEST, "at most 100 features"),
+        ErrorCode.INVALID_REQUEST,
+        "at most 100 features",
+    ),
+    (
+        RefusedError(ErrorCode.INVALID_REQUEST, "a controller request cannot be read: Invalid"),
         ErrorCode.INVALID_UPDATE_VERSION,
         "upgrade it first",
     ),
