@@ -338,7 +338,7 @@ class TestRaisingTheLevel:
     def test_a_key_that_was_late_is_removed(self, controller):
         log = controller.log(1)
         late = f"{log.epoch} 77".encode()
-        keys = (("wal/1", f"{log.epoch} 00".encode()), ("wal/1/uploaded", late))
+        keys = (("wal/1", f"{log.epoch} {GENERATION}".encode()), ("wal/1/uploaded", late))
         controller.do(PutKeyValues(*controller.sender(), keys))
 
         controller.commit(replace_keys(controller.image))
