@@ -100,4 +100,18 @@ BUGS = (
         "tests/integration/test_node_stop.py"
         "::test_partitions_are_served_while_another_is_still_being_opened_also_when_stopped_then",
     ),
+    SeededBug(
+        "partition-09",
+        "a request names a stream twice, and is refused whole",
+        "broker/adapters/stream_batches.py",
+        "StreamBatches._next_batch",
+        """
+            if waiting.stream.stream_id in batch:
+                later.append(waiting)
+            else:
+                batch[waiting.stream.stream_id] = waiting
+        """,
+        "batch[len(batch)] = waiting",
+        "tests/unit/broker/adapters/test_stream_batches.py::test_a_request_names_no_stream_twice",
+    ),
 )

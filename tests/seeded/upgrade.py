@@ -109,4 +109,30 @@ BUGS = (
         "",
         f"{_UNIT}/log/test_snapshot_format.py::test_a_snapshot_of_a_later_level_says_what_to_do",
     ),
+    SeededBug(
+        "upgrade-11",
+        "a request whose answer was lost is refused when it is repeated, though it has taken effect",
+        "metadata/controller/features.py",
+        "_reason_against",
+        "update.level == current",
+        "False",
+        f"{_FEATURES}::test_a_request_is_repeated_though_a_node_tells_nothing_any_more",
+    ),
+    SeededBug(
+        "upgrade-12",
+        "controllers are asked before the wait for brokers: what they told is seconds old at the decision",
+        "metadata/leadership.py",
+        "Leadership.update_features",
+        """
+            await self._hear_from_brokers()
+            members = [it.node_id for it in self._quorum.configuration.members]
+            controllers = await told_levels(self._network, members, node_id=self._quorum.node_id)
+        """,
+        """
+            members = [it.node_id for it in self._quorum.configuration.members]
+            controllers = await told_levels(self._network, members, node_id=self._quorum.node_id)
+            await self._hear_from_brokers()
+        """,
+        f"{_QUORUM}::test_controllers_are_asked_after_the_wait_for_brokers",
+    ),
 )
