@@ -91,13 +91,18 @@ class FetchReader:
         if log is not read.partition:
             return None
         if offset < read.high_watermark and size_bytes < max(1, target.max_bytes):
-            batches = read.partition.read_cached(offset, target.max_bytes - size_bytes)
+            room_bytes = target.max_bytes - size_bytes
+            batches = read.partition.read_cached(offset, room_bytes)
             if not batches:
                 return None
-            offset = batches[-1].end_offset
-            size_bytes += sum([len(batch.payload) for batch in batches])
-            if offset < read.high_watermark:
-                size_bytes = max(size_bytes, target.max_bytes)
+            found_bytes = sum([len(batch.payload) for batch in batches])
+            if size_bytes and found_bytes > room_bytes:
+                size_bytes = target.max_bytes  # a read would end before this batch
+            else:
+                offset = batches[-1].end_offset
+                size_bytes += found_bytes
+                if offset < read.high_watermark:
+                    size_bytes = max(size_bytes, target.max_bytes)
         return CountedBytes(offset, size_bytes, log)
 
     def read_cached(

@@ -313,6 +313,16 @@ class TestCount:
         assert found[:2] == (2, limit)
         assert log.reader.count(target, found, by_id=False) == found
 
+    def test_what_moves_counts_as_in_a_count_of_everything(self) -> None:
+        log = Log()
+        limit = 2 * log.batch_bytes + 9
+        (target,) = log.targets("a", max_bytes=limit, offset=2, epoch=-1)
+        found = log.reader.count(target, None, by_id=False)
+        assert found is not None
+        assert found[:2] == (4, 2 * log.batch_bytes)
+        log.registry.served["a", 0].fill(1)
+        assert log.counted(target, found) == log.counted(target, None) == (4, limit)
+
     def test_a_limit_of_nothing_lets_one_batch_through(self) -> None:
         log = Log()
         (target,) = log.targets("a", max_bytes=0, offset=3, epoch=-1)
