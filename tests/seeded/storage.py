@@ -386,7 +386,7 @@ _COMPACTION = (
         "_shifted",
         "CopiedRange(source.key, first.position, last.position + last.size)",
         "CopiedRange(source.key, first.position, last.position)",
-        _HISTORIES,
+        f"{_UNIT}/compaction/test_copy.py::test_it_is_what_a_writer_would_have_made_of_the_same_blocks",
     ),
     SeededBug(
         "storage-29",
