@@ -13,13 +13,13 @@ Repeated requests start one round after the other, never two at once.
 """
 
 import dataclasses
-import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
 
 from aiohttp import web
 
+from headrace.broker.admin import json_http
 from headrace.storage.compaction.statistics import CompactionStatistics
 
 PATH = "/compact"
@@ -45,27 +45,20 @@ class CompactionEndpoint:
 
     async def ask(self, request: web.Request) -> web.Response:
         """Answer a POST."""
-        if "Origin" in request.headers:
-            return _json(403, {"error": "web pages may not start a compaction"})
-        if request.content_type != "application/json":
-            return _json(415, {"error": "the content type must be application/json"})
+        refused = json_http.refusal(request, "start a compaction")
+        if refused is not None:
+            return refused
         compaction = self._compaction()
         if compaction is None:
-            return _json(503, {"error": "the node is starting"})
+            return json_http.error(503, "the node is starting")
         number = compaction.ask()
         logger.info("compaction requested through the admin endpoint", extra={"round": number})
-        return _json(202, {"round": number})
+        return json_http.answer(202, {"round": number})
 
     async def show(self, request: web.Request) -> web.Response:
         """Answer a GET."""
         del request
         compaction = self._compaction()
         if compaction is None:
-            return _json(503, {"error": "the node is starting"})
-        return _json(200, dataclasses.asdict(compaction.statistics))
-
-
-def _json(status: int, body: Mapping[str, object]) -> web.Response:
-    return web.Response(
-        status=status, text=json.dumps(body) + "\n", content_type="application/json"
-    )
+            return json_http.error(503, "the node is starting")
+        return json_http.answer(200, dataclasses.asdict(compaction.statistics))

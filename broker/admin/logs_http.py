@@ -16,14 +16,14 @@ controller decides. Answer: 200 with the same fields, also when that loss has be
     503  the node is starting, or no controller has answered: repeat it
 """
 
-import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 from aiohttp import web
 
+from headrace.broker.admin import json_http
 from headrace.daemon_threads import in_own_thread
 from headrace.metadata.described_logs import describe_logs
 from headrace.metadata.errors import MetadataError, RefusedError
@@ -33,7 +33,6 @@ from headrace.protocol.errors import ErrorCode
 
 PATH: Final = "/logs"
 LOSS_PATH: Final = "/logs/accept-loss"
-MAX_BODY_BYTES: Final = 4096
 MAX_GENERATION: Final = 256  # characters
 
 logger = logging.getLogger("headrace.admin")
@@ -50,36 +49,33 @@ class LogsEndpoint:
         del request
         logs = self._logs()
         if logs is None:
-            return _error(503, "the node is starting")
+            return json_http.error(503, "the node is starting")
         # All partitions of the cluster are looked at: not on the loop.
         described = await in_own_thread("admin-logs", describe_logs, logs.image)
-        return _json(200, {"logs": [it._asdict() for it in described]})
+        return json_http.answer(200, {"logs": [it._asdict() for it in described]})
 
     async def accept_loss(self, request: web.Request) -> web.Response:
         """Answer a POST."""
-        if "Origin" in request.headers:
-            return _error(403, "web pages may not accept the loss of a log")
-        if request.content_type != "application/json":
-            return _error(415, "the content type must be application/json")
-        if (request.content_length or 0) > MAX_BODY_BYTES:
-            return _error(400, f"the body has more than {MAX_BODY_BYTES} bytes")
+        refused = json_http.refusal(request, "accept the loss of a log")
+        if refused is not None:
+            return refused
         try:
-            wanted = _wanted(await request.json())
+            wanted = _wanted(await json_http.body_of(request))
         except ValueError as error:  # also if it is not JSON, or not text
-            return _error(400, str(error))
+            return json_http.error(400, str(error))
         logs = self._logs()
         if logs is None:
-            return _error(503, "the node is starting")
+            return json_http.error(503, "the node is starting")
         try:
             await logs.accept_loss(wanted)
         except RefusedError as error:
             unknown = error.code == ErrorCode.RESOURCE_NOT_FOUND
-            return _error(404 if unknown else 422, error.message)
+            return json_http.error(404 if unknown else 422, error.message)
         except MetadataError as error:
-            return _error(503, str(error))
+            return json_http.error(503, str(error))
         fields = msgspec.structs.asdict(wanted)
         logger.warning("the loss of a log was accepted", extra=fields)
-        return _json(200, fields)
+        return json_http.answer(200, fields)
 
 
 def _wanted(body: object) -> AcceptLogLoss:
@@ -101,14 +97,4 @@ def _wanted(body: object) -> AcceptLogLoss:
         return AcceptLogLoss(log_id, generation, damaged_only)
     raise ValueError(
         'the body must be {"log_id": N, "generation": "...", "damaged_only": true or false}'
-    )
-
-
-def _error(status: int, message: str) -> web.Response:
-    return _json(status, {"error": message})
-
-
-def _json(status: int, body: Mapping[str, object]) -> web.Response:
-    return web.Response(
-        status=status, text=json.dumps(body) + "\n", content_type="application/json"
     )

@@ -1,7 +1,6 @@
 """The pages of the admin endpoint: `/metrics`, `/livez`, `/readyz`, `/compact`, `/logs`, and `POST /wal/resize`."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,7 @@ from aiohttp import web
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from headrace.broker.admin import compaction_http, logs_http, wal_resize_http
+from headrace.broker.admin import compaction_http, json_http, logs_http, wal_resize_http
 from headrace.daemon_threads import DaemonThreads
 from headrace.network import ListeningAddress
 
@@ -83,8 +82,4 @@ class Pages:
                 for result in results
             ],
         }
-        return web.Response(
-            status=200 if ready else 503,
-            text=json.dumps(body) + "\n",
-            content_type="application/json",
-        )
+        return json_http.answer(200 if ready else 503, body)

@@ -13,16 +13,15 @@ There is no password: every client that can reach the listener may resize. By de
 403 and 415 keep web pages in a browser on this machine from sending the request.
 """
 
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 
+from headrace.broker.admin import json_http
 from headrace.storage.errors import ResizeRefusedError, StorageError
 
 PATH = "/wal/resize"
-MAX_BODY_BYTES = 4096
 
 logger = logging.getLogger("headrace.admin")
 
@@ -39,28 +38,25 @@ class WalResizeEndpoint:
 
     async def handle(self, request: web.Request) -> web.Response:
         """Answer one request."""
-        if "Origin" in request.headers:
-            return _error(403, "web pages may not resize the WAL")
-        if request.content_type != "application/json":
-            return _error(415, "the content type must be application/json")
-        if (request.content_length or 0) > MAX_BODY_BYTES:
-            return _error(400, f"the body has more than {MAX_BODY_BYTES} bytes")
+        refused = json_http.refusal(request, "resize the WAL")
+        if refused is not None:
+            return refused
         try:
-            capacity_bytes = _capacity(await request.json())
+            capacity_bytes = _capacity(await json_http.body_of(request))
         except ValueError as error:  # also if it is not JSON, or not text
-            return _error(400, str(error))
+            return json_http.error(400, str(error))
         resize = self._resize()
         if resize is None:
-            return _error(503, "the node is starting")
+            return json_http.error(503, "the node is starting")
         try:
             answer = await resize(capacity_bytes)
         except (ValueError, ResizeRefusedError) as error:
-            return _error(422, str(error))
+            return json_http.error(422, str(error))
         except StorageError as error:
             logger.warning("the WAL was not resized", extra={"reason": str(error)})
-            return _error(503, str(error))
+            return json_http.error(503, str(error))
         logger.info("the WAL was resized", extra=dict(answer))
-        return _json(200, answer)
+        return json_http.answer(200, answer)
 
 
 def _capacity(body: object) -> int:
@@ -75,13 +71,3 @@ def _capacity(body: object) -> int:
     if type(capacity_bytes) is not int or not 0 <= capacity_bytes < 2**63:
         raise ValueError('the body must be {"capacity_bytes": N}, a whole number of bytes')
     return capacity_bytes
-
-
-def _error(status: int, message: str) -> web.Response:
-    return _json(status, {"error": message})
-
-
-def _json(status: int, body: Mapping[str, object]) -> web.Response:
-    return web.Response(
-        status=status, text=json.dumps(body) + "\n", content_type="application/json"
-    )

@@ -9,7 +9,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
-from headrace.broker.admin.logs_http import LOSS_PATH, MAX_BODY_BYTES, MAX_GENERATION, PATH
+from headrace.broker.admin.json_http import MAX_BODY_BYTES
+from headrace.broker.admin.logs_http import LOSS_PATH, MAX_GENERATION, PATH
 from headrace.broker.telemetry.readiness import Readiness
 from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.log_admin import LogAdmin

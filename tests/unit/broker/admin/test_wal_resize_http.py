@@ -8,7 +8,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
-from headrace.broker.admin.wal_resize_http import MAX_BODY_BYTES, PATH
+from headrace.broker.admin.json_http import MAX_BODY_BYTES
+from headrace.broker.admin.wal_resize_http import PATH
 from headrace.broker.telemetry.readiness import Readiness
 from headrace.network import SocketNetwork
 from headrace.storage.errors import EngineFailedError, ResizeRefusedError, RetriableStorageError
