@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from headrace.broker.adapters.storage_metadata import StorageMetadata
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.controller.decision import Decision
 from headrace.metadata.errors import ControllerUnavailableError
@@ -130,13 +129,3 @@ async def until_answered(call: Callable[[], Awaitable[T]]) -> T:
         return await call()
     except RetriableStorageError:
         return await call()
-
-
-def adapter_of(client, *, retention_ms: int, boot_clock_ms=lambda: 0) -> StorageMetadata:
-    """The adapter on a client; nothing can be rebuilt from its bucket."""
-    return StorageMetadata(
-        client,
-        object_delete_retention_ms=retention_ms,
-        boot_clock_ms=boot_clock_ms,
-        newest_snapshot=None,
-    )

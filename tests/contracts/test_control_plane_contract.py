@@ -26,25 +26,22 @@ from headrace.storage.errors import (
     RetriableStorageError,
 )
 from headrace.storage.ports import (
-    NO_OBJECT_ID,
     ObjectRange,
     ObjectType,
     StreamMetadata,
     StreamObject,
-    StreamRange,
     StreamSetCommit,
 )
-from tests.contracts.control_planes import (
-    MemoryController,
-    RealController,
-    until_answered,
-)
-from tests.contracts.control_planes import (
-    adapter_of as adapter_on,
+from tests.contracts.control_planes import MemoryController, RealController, until_answered
+from tests.unit.broker.adapters.test_storage_metadata import (
+    RETENTION_MS,
+    adapter_of,
+    open_topic,
+    piece,
+    seen_for_long,
+    upload,
 )
 from tests.unit.metadata.running_cluster import scenario
-
-RETENTION_MS = 600_000
 
 
 @pytest.fixture(params=["a real controller", "in memory"])
@@ -52,44 +49,6 @@ def place(request, tmp_path):
     if request.param == "in memory":
         return MemoryController()
     return RealController(tmp_path / "metadata")
-
-
-def adapter_of(client, boot_clock_ms=lambda: 0):
-    return adapter_on(client, retention_ms=RETENTION_MS, boot_clock_ms=boot_clock_ms)
-
-
-async def seen_for_long(client):
-    """An adapter that has seen for long enough what is destroyed now."""
-    times = [0]
-    adapter = adapter_of(client, lambda: times[-1])
-    await adapter.get_objects_to_delete(0)
-    times.append(RETENTION_MS)
-    return adapter
-
-
-async def open_topic(client, name="topic"):
-    """Create a topic and open both its streams; return the adapter and their ids."""
-    (result,) = await client.create_topics([NewTopic(name, 1)])
-    partition = result.topic.partitions[0]
-    adapter = adapter_of(client)
-    for stream_id in (partition.data_stream_id, partition.meta_stream_id):
-        await adapter.open_stream(stream_id, partition.leader_epoch)
-    return adapter, partition.data_stream_id, partition.meta_stream_id
-
-
-def piece(stream_id, start, end, epoch=0):
-    return StreamRange(stream_id, epoch, start, end)
-
-
-async def upload(adapter, *ranges, stream_objects=(), compacted=()):
-    """Commit ranges as a Stream Set Object and others as Stream Objects; return the commit."""
-    object_id = await adapter.prepare_objects(1, 60_000) if ranges else NO_OBJECT_ID
-    objects = [
-        StreamObject(await adapter.prepare_objects(1, 60_000), 50, it) for it in stream_objects
-    ]
-    commit = StreamSetCommit(object_id, 100, list(ranges), objects, list(compacted))
-    await adapter.commit_stream_set_object(commit)
-    return commit
 
 
 @scenario
