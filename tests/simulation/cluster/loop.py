@@ -20,34 +20,31 @@ if TYPE_CHECKING:
 TURN_S = 1e-5  # what a turn takes: who asks again in every turn comes to an end of it, and costs time that others see
 
 
-class _Handle(asyncio.Handle):
+class _OfProcess(asyncio.Handle):
+    """Runs while its process does: later if that is stopped, and never if it has ended."""
+
+    __slots__ = ()
+    process: Process
+
+    def _run(self) -> None:
+        process = self.process
+        if process.is_alive:
+            if process.is_stopped:
+                process.waiting.append(self)
+            else:
+                super()._run()
+
+
+class _Handle(_OfProcess):
     """A callback of a process."""
 
     __slots__ = ("process",)
-    process: Process
-
-    def _run(self) -> None:
-        process = self.process
-        if process.is_alive:
-            if process.is_stopped:
-                process.waiting.append(self)
-            else:
-                super()._run()
 
 
-class _TimerHandle(asyncio.TimerHandle):
+class _TimerHandle(_OfProcess, asyncio.TimerHandle):
     """A timer of a process."""
 
     __slots__ = ("process",)
-    process: Process
-
-    def _run(self) -> None:
-        process = self.process
-        if process.is_alive:
-            if process.is_stopped:
-                process.waiting.append(self)
-            else:
-                super()._run()
 
 
 class _Task(asyncio.Task[Any]):
