@@ -17,12 +17,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
+from headrace.loop_slices import LoopSlices
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import encode_at_level, level_of
 from headrace.metadata.log.entry_format import MAX_PAYLOAD_BYTES
-from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.replay import replay_steps
 from headrace.metadata.rpc.responses import Response

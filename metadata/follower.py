@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from typing import Final
 
 from headrace.daemon_threads import in_own_thread
+from headrace.loop_slices import LoopSlices
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
@@ -21,7 +22,6 @@ from headrace.metadata.freeing import PartsFreeing
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.log.snapshot_format import decode_snapshot
-from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.codec import decode_records_steps
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.replay import replay_steps

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Generator
 from typing import Final
 
+from headrace.loop_slices import LoopSlices
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.loop_slices import LoopSlices
 
 STEP_PARTS: Final = 2_000  # less than two milliseconds; fewer are freed with their image
 LOOK_AGAIN_S: Final = 0.25  # while something still uses them

@@ -15,11 +15,11 @@ from headrace.storage.admission import AdmissionGate
 from headrace.storage.admission_queue import log_cache_has_room
 from headrace.storage.append_path import AppendPath
 from headrace.storage.cache.log_cache import LogCache
+from headrace.storage.drain import DrainReport, WalDrain
 from headrace.storage.errors import EngineFailedError, FencedError, StorageError
 from headrace.storage.open_streams import OpenStreams
 from headrace.storage.ports import Lease, ObjectManager, ObjectStore, StreamManager, StreamRange
 from headrace.storage.record_batch import HEADER_BYTES
-from headrace.storage.recovery import Recovery, RecoveryReport
 from headrace.storage.request_budget import RequestBudget
 from headrace.storage.stats import EngineStats, UploadCounters
 from headrace.storage.stream import BlockReader, Stream
@@ -129,7 +129,7 @@ class StorageEngine:
             streams=streams,
         )
 
-    async def start(self) -> RecoveryReport:
+    async def start(self) -> DrainReport:
         """Open the WAL, upload what it holds to the bucket, and serve.
 
         Raises:
@@ -141,15 +141,20 @@ class StorageEngine:
         """
         _warn_if_lowered(self._config.upload_threshold_bytes, self._max_block_bytes)
         await self._wal.start()
-        recovery = Recovery(
-            wal=self._wal,
-            streams=self._streams,
-            committer=self._committer,
+        opened = await self._committer.retrying.call(
+            "get opening streams", self._streams.get_opening_streams
+        )
+        drain = WalDrain(
+            self._wal,
+            opened,
+            self._committer,
             clock_ms=_loop_ms,
             max_segment_bytes=self._max_block_bytes,
             stream_split_bytes=self._config.stream_split_bytes,
         )
-        report = await recovery.run()
+        report = await drain.run()
+        await self._wal.reset()
+        logger.info("WAL recovered", extra=report.fields)
         self._resize.capacity_changed()
         self._path.admit()
         return report

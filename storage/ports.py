@@ -110,8 +110,8 @@ class StreamManager(Protocol):
         ...
 
 
-class ObjectManager(Protocol):
-    """Objects in the control plane: prepare, upload, commit, (compact,) mark destroyed, delete."""
+class UploadedObjects(Protocol):
+    """Uploads in the control plane: prepare, upload, commit; in the name of one WAL."""
 
     async def prepare_objects(self, count: int, ttl_ms: int) -> int:
         """Reserve `count` consecutive ids and return the first. Ids are never reused."""
@@ -125,6 +125,10 @@ class ObjectManager(Protocol):
             ObjectNotPreparedError: an object is not prepared (any more); nothing was committed.
         """
         ...
+
+
+class ObjectManager(UploadedObjects, Protocol):
+    """Objects in the control plane: uploads, and then compaction, deletion, look-ups."""
 
     async def compact_stream_object(
         self, stream_object: StreamObject, source_object_ids: Sequence[int]

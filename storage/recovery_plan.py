@@ -81,6 +81,11 @@ class RecoveryPlan:
         return {stream_id: progress.epoch for stream_id, progress in self._progress.items()}
 
     @property
+    def ends(self) -> dict[int, int]:
+        """Where each stream ends of which a record was taken or found committed."""
+        return {stream_id: progress.end_offset for stream_id, progress in self._progress.items()}
+
+    @property
     def segment_is_full(self) -> bool:
         """Whether it is time to `cut`."""
         return self._segment.charge_bytes >= self._max_segment_bytes

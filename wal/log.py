@@ -6,7 +6,8 @@ all on one event loop.
 
 import random
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from enum import Enum
 
 from headrace.config.node import WalConfig
@@ -211,7 +212,7 @@ class DeltaWal:
             raise
         self._state = _State.STARTED
 
-    async def recover(self) -> AsyncIterator[RecoveredRecord]:
+    async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield the surviving records; see `headrace.wal.port`. Changes nothing, so it may be repeated.
 
         Raises:
@@ -223,8 +224,10 @@ class DeltaWal:
         self._state = _State.STARTED
         scan = begin_scan(self.superblock, self._config)
         self._summary = scan.summary
-        async for record in scan_ring(self.device, scan, self._pool, timeout_s=self._timeout_s):
-            yield record
+        walk = scan_ring(self.device, scan, self._pool, timeout_s=self._timeout_s)
+        async with aclosing(walk) as records:
+            async for record in records:
+                yield record
         # All that an old copy holds is in the bucket: until here, nothing was made of it.
         self._registry.require_end(
             self.device.path,

@@ -5,7 +5,7 @@ into an aligned block, and the returned view stays valid (and keeps that block f
 as long as it is referenced.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from enum import Enum
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -75,7 +75,7 @@ class WriteAheadLog(Protocol):
         """Open the device and check its owner."""
         ...
 
-    def recover(self) -> AsyncIterator[RecoveredRecord]:
+    def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield the records that survived, in offset order; nothing after a graceful shutdown.
 
         Raises:

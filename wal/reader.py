@@ -1,6 +1,7 @@
 """Reads the log of a stopped or hung owner: recovery by another node, and tools. Never writes, takes no lock."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from headrace.config.node import WalConfig
 from headrace.wal.buffers import BufferPool
@@ -57,7 +58,7 @@ class WalReader:
         assert self._summary is not None
         return self._summary
 
-    async def recover(self) -> AsyncIterator[RecoveredRecord]:
+    async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield the records in the ring, in offset order.
 
         Raises:
@@ -68,13 +69,14 @@ class WalReader:
         scan = begin_scan(self.superblock, self._config)
         self._summary = scan.summary
         try:
-            async for record in self._walk(scan):
-                yield record
+            async with aclosing(self._walk(scan)) as records:
+                async for record in records:
+                    yield record
         except WalCorruptError as error:
             await self._require_stopped(error)
             raise
 
-    def _walk(self, scan: Scan) -> AsyncIterator[RecoveredRecord]:
+    def _walk(self, scan: Scan) -> AsyncGenerator[RecoveredRecord, None]:
         assert self._device is not None
         timeout_s = self._config.io_timeout_ms / 1000
         return scan_ring(self._device, scan, self._pool, timeout_s=timeout_s)
@@ -88,8 +90,9 @@ class WalReader:
         newest = await self._load()
         if newest is not None and newest.sequence == self.superblock.sequence:
             try:
-                async for _ in self._walk(begin_scan(newest, self._config)):
-                    pass
+                async with aclosing(self._walk(begin_scan(newest, self._config))) as records:
+                    async for _ in records:
+                        pass
             except WalCorruptError as again:
                 if again.offset == refusal.offset:
                     return

@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from headrace.config.node import WalConfig
 from headrace.wal.buffers import BufferPool
@@ -35,7 +35,7 @@ def begin_scan(superblock: Superblock, config: WalConfig) -> Scan:
 
 async def scan_ring(
     device: BlockDevice, scan: Scan, pool: BufferPool, *, timeout_s: float
-) -> AsyncIterator[RecoveredRecord]:
+) -> AsyncGenerator[RecoveredRecord, None]:
     """Yield the records of the ring in offset order; none after a graceful shutdown.
 
     Reads only: it may run beside an owner that hangs, and any number of times.

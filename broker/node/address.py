@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from headrace.storage.recovery import RecoveryReport
+from headrace.storage.drain import DrainReport
 from headrace.wal.port import Medium
 
 
@@ -15,7 +15,7 @@ class BrokerAddress:
     bucket: str
     wal: str
     wal_medium: Medium
-    recovery: RecoveryReport
+    recovery: DrainReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ from headrace.metadata.net.quorum_transport import LocalController, QuorumTransp
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.rpc.responses import Done
 from headrace.metadata.transport import Address
+from headrace.storage.drain import DrainReport
 from headrace.storage.object_store.retrying import RetryingObjectStore
-from headrace.storage.recovery import RecoveryReport
 
 logger = logging.getLogger("headrace")
 
@@ -254,9 +254,7 @@ class BrokerRole:
         readiness.add(parts.check_damage)
         readiness.add(lambda: _check_lease(client))
 
-    def _address(
-        self, bound: Endpoint, parts: BrokerParts, recovery: RecoveryReport
-    ) -> BrokerAddress:
+    def _address(self, bound: Endpoint, parts: BrokerParts, recovery: DrainReport) -> BrokerAddress:
         return BrokerAddress(
             kafka_host=bound.host,
             kafka_port=bound.port,

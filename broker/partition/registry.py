@@ -13,9 +13,9 @@ from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.wakeups import Wakeups
+from headrace.loop_slices import LoopSlices
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.image import PartitionImage, TopicImage
-from headrace.metadata.loop_slices import LoopSlices
 from headrace.protocol.errors import ErrorCode
 
 Listener = Callable[[Partition], None]

@@ -3,7 +3,7 @@
 from functools import partial
 
 from headrace.storage.errors import ObjectNotPreparedError
-from headrace.storage.ports import ObjectManager, StreamSetCommit
+from headrace.storage.ports import StreamSetCommit, UploadedObjects
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.object_upload import ObjectUpload, Uploaded
 from headrace.storage.upload.plan import UploadPlan
@@ -15,7 +15,7 @@ class UploadCommitter:
     def __init__(
         self,
         uploads: ObjectUpload,
-        objects: ObjectManager,
+        objects: UploadedObjects,
         counters: UploadCounters,
     ) -> None:
         self._uploads = uploads

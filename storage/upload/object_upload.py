@@ -10,10 +10,10 @@ from headrace.storage.objects.keys import object_key
 from headrace.storage.objects.writer import ObjectWriter, WrittenObject
 from headrace.storage.ports import (
     NO_OBJECT_ID,
-    ObjectManager,
     ObjectStore,
     StreamObject,
     StreamSetCommit,
+    UploadedObjects,
 )
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.request_budget import RequestBudget
@@ -49,7 +49,7 @@ class ObjectUpload:
         config: StorageConfig,
         *,
         store: ObjectStore,
-        objects: ObjectManager,
+        objects: UploadedObjects,
         cluster_id: str,
         retrying: Retrying,
         clock_ms: Callable[[], int],

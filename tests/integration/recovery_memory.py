@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from headrace.config.node import WalConfig
+from headrace.storage.drain import MAX_SEGMENT_BYTES
 from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import decode_batch, encode_header
-from headrace.storage.recovery import MAX_SEGMENT_BYTES
 from headrace.storage.recovery_plan import RecoveryPlan
 from headrace.wal.layout import RING_POSITION
 from headrace.wal.reader import WalReader

@@ -22,6 +22,7 @@ from headrace.metadata.images.objects import ObjectState
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction.executor import Compactor
 from headrace.storage.deletion import ObjectDeleter
+from headrace.storage.drain import DrainReport
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import (
     BackPressureError,
@@ -32,7 +33,6 @@ from headrace.storage.errors import (
 from headrace.storage.object_store.factory import open_object_store
 from headrace.storage.object_store.retrying import RetryPolicy
 from headrace.storage.objects.keys import parse_object_key
-from headrace.storage.recovery import RecoveryReport
 from headrace.storage.stream import Stream
 from headrace.storage.sweep.sweeper import Sweeper
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
@@ -161,7 +161,7 @@ class Process:
             shutdown_timeout_ms=shutdown_timeout_ms,
         )
         self.streams: list[Stream] = []
-        self.report: RecoveryReport
+        self.report: DrainReport
         self._appended: list[tuple[int, int, int]] = []  # (end in the WAL, stream, end offset)
         self._jobs: list[asyncio.Task[None]] = []
         self._stopped = False

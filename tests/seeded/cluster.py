@@ -8,10 +8,10 @@ BUGS = (
     SeededBug(
         "cluster-01",
         "recovery empties the WAL without an upload of what it holds",
-        "storage/recovery.py",
-        "Recovery._upload",
-        "await self._committer.commit(upload, await self._committer.upload(upload))",
-        "await self._committer.upload(upload)",
+        "storage/drain.py",
+        "WalDrain._bring",
+        "await self._committer.commit(upload, uploaded)",
+        "pass",
         f"{_TEST}[kills]",
     ),
     SeededBug(

@@ -165,24 +165,24 @@ _RECOVERY = (
     SeededBug(
         "storage-12",
         "the WAL is emptied before all that it held is committed",
-        "storage/recovery.py",
-        "Recovery.run",
+        "storage/engine.py",
+        "StorageEngine.start",
         """
-            await self._upload(plan)
+            report = await drain.run()
             await self._wal.reset()
         """,
         """
             await self._wal.reset()
-            await self._upload(plan)
+            report = await drain.run()
         """,
         f"{_UNIT}/test_recovery.py::test_the_wal_is_reset_only_after_the_last_commit",
     ),
     SeededBug(
         "storage-13",
         "recovery commits under the epoch of the records, not of the opening",
-        "storage/recovery.py",
-        "Recovery._upload",
-        "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, plan.epochs)",
+        "storage/drain.py",
+        "WalDrain._bring",
+        "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, epochs)",
         "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes)",
         f"{_UNIT}/test_recovery.py::test_ranges_are_committed_under_the_epoch_of_the_opening",
     ),

@@ -493,10 +493,10 @@ BUGS = (
     SeededBug(
         "wal-44",
         "the commits of a recovery tell an offset, in the name of a registration that wrote nothing yet",
-        "storage/recovery.py",
-        "Recovery._upload",
-        "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, plan.epochs)",
-        "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, plan.epochs, 1)",
+        "storage/drain.py",
+        "WalDrain._bring",
+        "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, epochs)",
+        "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, epochs, 1)",
         "tests/unit/storage/test_recovery.py::test_the_commits_of_a_recovery_tell_no_wal_offset",
     ),
 )

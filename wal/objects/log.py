@@ -5,7 +5,7 @@ that an older generation may still use and begins a new one, which an `ObjectWri
 """
 
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from enum import Enum
 
@@ -169,7 +169,7 @@ class ObjectWal:
             self._registry.require_end(self._config.path, end)
         self._state = _State.STARTED
 
-    async def recover(self) -> AsyncIterator[RecoveredRecord]:
+    async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield the surviving records, and fence older generations off; see `headrace.wal.port`. May be repeated.
 
         Raises:

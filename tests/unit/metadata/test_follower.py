@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from headrace import loop_slices
 from headrace.metadata import follower as module
-from headrace.metadata import loop_slices
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
@@ -235,7 +235,7 @@ async def test_a_snapshot_replaced_while_it_is_read_is_begun_anew(controller, mo
 
 @scenario
 async def test_long_batches_let_others_have_their_turn(controller, monkeypatch):
-    monkeypatch.setattr("headrace.metadata.loop_slices.LOOP_SLICE_S", 0)
+    monkeypatch.setattr("headrace.loop_slices.LOOP_SLICE_S", 0)
     controller.create("a")
     follower = following(Log(controller.entries))
     turns = 0

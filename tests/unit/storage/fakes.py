@@ -7,7 +7,7 @@ see `tests.simulation.control_plane`.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -101,7 +101,7 @@ class FakeWal:
     async def start(self) -> None:
         await asyncio.sleep(0)
 
-    async def recover(self) -> AsyncIterator[RecoveredRecord]:
+    async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         for number, record in enumerate(self.surviving):
             if number == self.fail_recovery_after:
                 raise Crash

@@ -289,10 +289,11 @@ class Killer:
     def _lethal(self, call: Callable) -> Callable:
         async def wrapped(*args):
             self.left -= 1
-            if self.left == 0 and not self._after_effect:
+            is_last = self.left == 0  # others may be under way
+            if is_last and not self._after_effect:
                 raise Crash
             result = await call(*args)
-            if self.left == 0:
+            if is_last:
                 raise Crash
             return result
 

@@ -5,14 +5,14 @@ from collections.abc import Generator
 
 import pytest
 
-from headrace.metadata.loop_slices import LoopSlices
+from headrace.loop_slices import LoopSlices
 
 
 @pytest.mark.parametrize(("slice_s", "turns"), [(0, 5), (1_000, 0)])
 def test_others_run_between_slices_only(
     slice_s: float, turns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headrace.metadata.loop_slices.LOOP_SLICE_S", slice_s)
+    monkeypatch.setattr("headrace.loop_slices.LOOP_SLICE_S", slice_s)
 
     def steps() -> Generator[None, None, str]:
         for _ in range(5):
