@@ -21,6 +21,9 @@ from headrace.config.uris import parse_bucket, parse_wal_location, split_address
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
+MAX_REACH = (
+    31  # the metadata take 64 entries of one broker, and each path counts as file and as device
+)
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -28,6 +31,14 @@ def _bucket(text: str) -> FieldValues:
     if "," in text:
         raise ValueError("names more than one bucket; one is supported")
     return {"storage.bucket_uri": parse_bucket(text)}
+
+
+def _reach_problem(value: ConfigValue) -> str | None:
+    assert isinstance(value, tuple)
+    relative = [path for path in value if not path.startswith("/")]
+    if relative:
+        return f"must be absolute paths, as other brokers name them; {relative[0]!r} is none"
+    return f"must not have more than {MAX_REACH} paths" if len(value) > MAX_REACH else None
 
 
 def _wal_location(text: str) -> FieldValues:
@@ -278,6 +289,18 @@ HEADRACE_KEYS = (
         "start that was refused recovers what is intact. The value names one generation of one "
         "WAL. That start ends the generation, so the setting has no effect later.",
         example="9f3c62d0a417be58",
+    ),
+    ConfigKey(
+        name="headrace.wal.reach",
+        type=ConfigType.LIST,
+        field="wal.reach",
+        valid=Matches("absolute paths, comma-separated", _reach_problem),
+        importance=Importance.HIGH,
+        doc="Directories and devices, as absolute paths, at which this broker reaches the WAL files and devices of "
+        "other brokers under the same names: a volume that they share, or devices that are attached to "
+        "several machines. It then takes over the partitions of a broker that has died. WALs in a "
+        "bucket are always reached.",
+        example="/wals",
     ),
     ConfigKey(
         name="headrace.upload.concurrency",

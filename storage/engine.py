@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from headrace.config.node import StorageConfig
+from headrace.loop_clock import loop_ms
 from headrace.storage.admission import AdmissionGate
 from headrace.storage.admission_queue import log_cache_has_room
 from headrace.storage.append_path import AppendPath
@@ -23,10 +24,8 @@ from headrace.storage.record_batch import HEADER_BYTES
 from headrace.storage.request_budget import RequestBudget
 from headrace.storage.stats import EngineStats, UploadCounters
 from headrace.storage.stream import BlockReader, Stream
-from headrace.storage.upload.commit import UploadCommitter
-from headrace.storage.upload.object_upload import ObjectUpload
+from headrace.storage.upload.commit import make_committer
 from headrace.storage.upload.pipeline import UploadPipeline
-from headrace.storage.upload.retry import Retrying
 from headrace.storage.wal_resize import BLOCKS_PER_CAPACITY, ResizeReport, WalResize
 from headrace.wal.errors import WalError
 from headrace.wal.port import WriteAheadLog
@@ -97,12 +96,14 @@ class StorageEngine:
         self._path = AppendPath(
             cache=self._cache,
             lease=lease,
-            clock_ms=_loop_ms,
+            clock_ms=loop_ms,
             on_failed=self._append_path_failed,
         )
         self._wal = self._path.wal = wal_factory(self._path.on_confirmed, self._path.on_failed)
         self._counters = UploadCounters()
-        self._committer = _committer(config, store, objects, cluster_id, rng, self._counters)
+        self._committer = make_committer(
+            config, store, objects, cluster_id, rng, loop_ms, self._counters
+        )
         self._pipeline = UploadPipeline(
             cache=self._cache,
             committer=self._committer,
@@ -148,7 +149,7 @@ class StorageEngine:
             self._wal,
             opened,
             self._committer,
-            clock_ms=_loop_ms,
+            clock_ms=loop_ms,
             max_segment_bytes=self._max_block_bytes,
             stream_split_bytes=self._config.stream_split_bytes,
         )
@@ -168,7 +169,7 @@ class StorageEngine:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._raise_failure())
             group.create_task(
-                self._pipeline.archive_by_age(self._config.upload_interval_ms, _loop_ms)
+                self._pipeline.archive_by_age(self._config.upload_interval_ms, loop_ms)
             )
             for job in self._background:
                 group.create_task(job.run())
@@ -287,7 +288,7 @@ class StorageEngine:
             log_cache_hits_total=path.counters.cache_hits_total,
             log_cache_misses_total=path.counters.cache_misses_total,
             unuploaded_bytes=cache.unuploaded_bytes,
-            oldest_unuploaded_age_ms=0 if oldest_ms is None else _loop_ms() - oldest_ms,
+            oldest_unuploaded_age_ms=0 if oldest_ms is None else loop_ms() - oldest_ms,
             open_streams=len(self._open),
             open_appends=path.open_appends,
             confirmed_total=path.counters.confirmed_total,
@@ -351,26 +352,6 @@ class StorageEngine:
         raise self._failure
 
 
-def _committer(
-    config: StorageConfig,
-    store: ObjectStore,
-    objects: ObjectManager,
-    cluster_id: str,
-    rng: random.Random,
-    counters: UploadCounters,
-) -> UploadCommitter:
-    uploads = ObjectUpload(
-        config,
-        store=store,
-        objects=objects,
-        cluster_id=cluster_id,
-        retrying=Retrying(rng, counters),
-        clock_ms=_loop_ms,
-        counters=counters,
-    )
-    return UploadCommitter(uploads, objects, counters)
-
-
 async def _close(wal: WriteAheadLog) -> None:
     try:
         await wal.shutdown()
@@ -389,7 +370,3 @@ def _warn_if_lowered(threshold_bytes: int, max_block_bytes: int) -> None:
             "uploads begin at that third; raise the cache size or lower the threshold",
             extra={"threshold_bytes": threshold_bytes, "uploaded_at_bytes": max_block_bytes},
         )
-
-
-def _loop_ms() -> int:
-    return int(asyncio.get_running_loop().time() * 1000)

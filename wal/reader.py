@@ -28,7 +28,7 @@ class WalReader:
         self._superblock: Superblock | None = None
         self._summary: ScanSummary | None = None
 
-    async def open(self) -> None:
+    async def start(self) -> None:
         """Open the device and read the superblock.
 
         Raises:
@@ -48,7 +48,7 @@ class WalReader:
 
     @property
     def superblock(self) -> Superblock:
-        """The superblock: the log's state and its owner; valid after `open`."""
+        """The superblock: the log's state and its owner; valid after `start`."""
         assert self._superblock is not None
         return self._superblock
 

@@ -14,14 +14,22 @@ types, and maps errors to what the engine should do about them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from headrace.broker.adapters.deletable_objects import DeletableObjects, NewestSnapshot
 from headrace.broker.adapters.known_objects import known_bucket
+from headrace.broker.adapters.storage_requests import (
+    commit_request,
+    committed_object,
+    open_streams_of,
+    prepare_objects,
+    require_done,
+    send,
+    unanswered,
+)
 from headrace.broker.adapters.stream_batches import StreamBatches
-from headrace.broker.adapters.wal_registry import uploaded_keys
 from headrace.metadata.client import MetadataClient
-from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
+from headrace.metadata.errors import MetadataError, RefusedError
 from headrace.metadata.image import ObjectImage
 from headrace.metadata.images.brokers import active_brokers, adopter
 from headrace.metadata.images.objects import ObjectState
@@ -33,34 +41,21 @@ from headrace.metadata.rpc.requests import (
     REQUEST_LEVELS,
     CloseStream,
     CloseStreamBatch,
-    CommitStreamSetObject,
-    CommittedStreamObject,
     CompactStreamObject,
     ForgetObjects,
-    NodeMutation,
     OpenStreamBatch,
-    PrepareObjects,
     StreamToClose,
     StreamToOpen,
     TrimStream,
 )
 from headrace.metadata.rpc.responses import (
     Done,
-    ObjectsPrepared,
-    Response,
     StreamOutcome,
     StreamsClosed,
     StreamsOpened,
 )
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.audit.comparison import KnownBucket
-from headrace.storage.errors import (
-    CommitRefusedError,
-    FencedError,
-    ObjectNotPreparedError,
-    RetriableStorageError,
-    StorageError,
-)
 from headrace.storage.ports import (
     ObjectRange,
     ObjectType,
@@ -70,27 +65,10 @@ from headrace.storage.ports import (
     StreamSetCommit,
 )
 
-_FENCED: Final = frozenset(
-    {
-        ErrorCode.STALE_BROKER_EPOCH,
-        ErrorCode.BROKER_ID_NOT_REGISTERED,
-        ErrorCode.FENCED_LEADER_EPOCH,
-    }
-)
-_PASSING: Final = frozenset(
-    {
-        ErrorCode.REASSIGNMENT_IN_PROGRESS,
-        ErrorCode.UNKNOWN_LEADER_EPOCH,
-        ErrorCode.NOT_CONTROLLER,
-        ErrorCode.THROTTLING_QUOTA_EXCEEDED,
-    }
-)
 _OBJECT_TYPES: Final = {
     MetadataObjectType.STREAM_SET: ObjectType.STREAM_SET,
     MetadataObjectType.STREAM: ObjectType.STREAM,
 }
-
-_Answered = TypeVar("_Answered", bound=Response)
 
 
 class StorageMetadata:
@@ -126,12 +104,12 @@ class StorageMetadata:
             RetriableStorageError: another node still has it open, or no controller answers.
         """
         opened = await self._opening.ask(StreamToOpen(stream_id, epoch))
-        _require_done(opened)
+        require_done(opened)
         return StreamMetadata(stream_id, epoch, opened.start_offset, opened.end_offset)
 
     async def _open_streams(self, streams: Sequence[StreamToOpen]) -> Sequence[StreamOutcome]:
         request = OpenStreamBatch(*self._sender(), tuple(streams))
-        return (await self._change(request, StreamsOpened)).outcomes
+        return (await send(self._client, request, StreamsOpened)).outcomes
 
     async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None:
         """Close a stream whose records are all committed; no effect if it is closed or removed.
@@ -143,14 +121,14 @@ class StorageMetadata:
             CommitRefusedError: it is not committed up to `end_offset`.
             RetriableStorageError: no controller answers.
         """
-        _require_done(await self._closing.ask(StreamToClose(stream_id, epoch, end_offset)))
+        require_done(await self._closing.ask(StreamToClose(stream_id, epoch, end_offset)))
 
     async def _close_streams(self, streams: Sequence[StreamToClose]) -> Sequence[StreamOutcome]:
         if level_of(self._client.image.features) < REQUEST_LEVELS[CloseStreamBatch]:
             return [await self._close_alone(it) for it in streams]
         sender = self._sender()
         request = CloseStreamBatch(*sender, tuple(streams), *sender)
-        return (await self._change(request, StreamsClosed)).outcomes
+        return (await send(self._client, request, StreamsClosed)).outcomes
 
     async def _close_alone(self, it: StreamToClose) -> StreamOutcome:
         sender = self._sender()
@@ -160,7 +138,7 @@ class StorageMetadata:
         except RefusedError as error:
             return StreamOutcome(error.code, error.message)
         except MetadataError as error:
-            raise _unanswered(error) from error
+            raise unanswered(error) from error
         return StreamOutcome(ErrorCode.NONE, None)
 
     async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None:
@@ -170,19 +148,16 @@ class StorageMetadata:
             FencedError: it has a newer owner, or was removed.
             RetriableStorageError: no controller answers.
         """
-        await self._change(TrimStream(*self._sender(), stream_id, epoch, new_start_offset), Done)
+        await send(
+            self._client, TrimStream(*self._sender(), stream_id, epoch, new_start_offset), Done
+        )
 
     async def get_opening_streams(self) -> Sequence[StreamMetadata]:
         """Streams that this node has open, including those that its previous process opened.
 
         The local image includes this process's registration, so an older process cannot change them any more.
         """
-        node_id = self._client.node_id
-        return [
-            StreamMetadata(stream.stream_id, stream.epoch, stream.start_offset, stream.end_offset)
-            for stream in self._client.image.streams.values()
-            if stream.node_id == node_id and stream.opened
-        ]
+        return open_streams_of(self._client.image, self._client.node_id)
 
     async def prepare_objects(self, count: int, ttl_ms: int) -> int:
         """Reserve consecutive object ids; return the first.
@@ -191,10 +166,7 @@ class StorageMetadata:
             FencedError: this process must stop.
             RetriableStorageError: no controller answers.
         """
-        prepared = await self._change(
-            PrepareObjects(*self._sender(), count, ttl_ms), ObjectsPrepared
-        )
-        return prepared.first_object_id
+        return await prepare_objects(self._client, count, ttl_ms)
 
     async def commit_stream_set_object(self, commit: StreamSetCommit) -> None:
         """Commit an upload or a compaction; a repetition succeeds.
@@ -205,18 +177,8 @@ class StorageMetadata:
             FencedError: one of the streams has a newer owner, or this process must stop.
             RetriableStorageError: no controller answers; the commit may have taken effect.
         """
-        request = CommitStreamSetObject(
-            *self._sender(),
-            commit.object_id,
-            commit.size_bytes,
-            tuple(map(_range, commit.ranges)),
-            tuple(map(_stream_object, commit.stream_objects)),
-            tuple(commit.compacted_object_ids),
-            uploaded_keys(self._client.image, *self._sender(), commit.wal_end_offset),
-            *self._sender(),  # in the name of its own log
-            commit.wal_end_offset,
-        )
-        await self._change(request, Done)
+        request = commit_request(self._client, commit, *self._sender())
+        await send(self._client, request, Done)
 
     async def compact_stream_object(
         self, stream_object: StreamObject, source_object_ids: Sequence[int]
@@ -230,9 +192,9 @@ class StorageMetadata:
             RetriableStorageError: no controller answers; the swap may have taken effect.
         """
         request = CompactStreamObject(
-            *self._sender(), _stream_object(stream_object), tuple(source_object_ids)
+            *self._sender(), committed_object(stream_object), tuple(source_object_ids)
         )
-        await self._change(request, Done)
+        await send(self._client, request, Done)
 
     def get_objects(
         self, stream_id: int, start_offset: int, end_offset: int, limit: int
@@ -329,44 +291,10 @@ class StorageMetadata:
             FencedError: this process must stop.
             RetriableStorageError: no controller answers.
         """
-        await self._change(ForgetObjects(*self._sender(), tuple(object_ids)), Done)
+        await send(self._client, ForgetObjects(*self._sender(), tuple(object_ids)), Done)
 
     def _sender(self) -> tuple[int, int]:
         return self._client.node_id, self._client.node_epoch
-
-    async def _change(self, request: NodeMutation, answered: type[_Answered]) -> _Answered:
-        try:
-            return await self._client.change(request, answered)
-        except RefusedError as error:
-            is_of_stream = isinstance(request, TrimStream)
-            raise _storage_error(error.code, error.message, is_of_stream=is_of_stream) from error
-        except MetadataError as error:
-            raise _unanswered(error) from error
-
-
-def _require_done(outcome: StreamOutcome) -> None:
-    """Check the outcome for one of many streams."""
-    if outcome.error_code != ErrorCode.NONE:
-        code = ErrorCode(outcome.error_code)
-        raise _storage_error(code, outcome.message or "", is_of_stream=True)
-
-
-def _unanswered(error: MetadataError) -> StorageError:
-    """Translate a failure other than a refusal."""
-    if isinstance(error, NodeFencedError):
-        return FencedError(str(error))
-    return RetriableStorageError(str(error))
-
-
-def _storage_error(code: ErrorCode, message: str, *, is_of_stream: bool) -> StorageError:
-    """Translate a refusal; of a request about one stream, that stream may be what does not exist (any more)."""
-    if code in _FENCED or (is_of_stream and code == ErrorCode.RESOURCE_NOT_FOUND):
-        return FencedError(message)
-    if code in _PASSING:
-        return RetriableStorageError(message)
-    if code == ErrorCode.INVALID_RECORD_STATE:
-        return ObjectNotPreparedError(message)
-    return CommitRefusedError(message)
 
 
 def _live_range(
@@ -383,14 +311,4 @@ def _live_range(
 def _object_range(found: ObjectImage, start_offset: int, end_offset: int) -> ObjectRange:
     return ObjectRange(
         found.object_id, _OBJECT_TYPES[found.kind], found.size_bytes, start_offset, end_offset
-    )
-
-
-def _range(piece: StreamRange) -> records.RecordedRange:
-    return records.RecordedRange(piece.stream_id, piece.epoch, piece.start_offset, piece.end_offset)
-
-
-def _stream_object(stream_object: StreamObject) -> CommittedStreamObject:
-    return CommittedStreamObject(
-        stream_object.object_id, stream_object.size_bytes, _range(stream_object.range)
     )

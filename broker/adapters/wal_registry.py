@@ -23,6 +23,7 @@ Below the level of the metadata that has logs, two keys of the cluster-wide stor
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from headrace.metadata.client import MetadataClient
@@ -35,7 +36,7 @@ from headrace.metadata.images.log_keys import (
     uploaded_key,
 )
 from headrace.metadata.images.logs import LogState
-from headrace.metadata.records.logs import LogMedium
+from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.rpc.requests import BeginLog, EndLog, Mutation, PutKeyValues
 from headrace.metadata.rpc.responses import Done
 from headrace.storage.ports import NO_WAL_OFFSET
@@ -53,6 +54,13 @@ class LogAddress(NamedTuple):
 
     medium: LogMedium
     places: tuple[str, ...]
+
+
+def reach_below(prefixes: Sequence[str]) -> tuple[LogReach, ...]:
+    """Return the logs of other brokers that this one can open: all in buckets, others below these paths."""
+    on_paths = (LogMedium.FILE, LogMedium.DEVICE)
+    shared = [LogReach(medium, prefix) for prefix in prefixes for medium in on_paths]
+    return (LogReach(LogMedium.BUCKET, ""), *shared)
 
 
 def require_known_wal(
@@ -156,17 +164,24 @@ class WalRegistry:
     """The `headrace.wal.registry.LogRegistry` of one registration."""
 
     def __init__(
-        self, client: MetadataClient, address: LogAddress, *, accept_loss_generation: str
+        self,
+        client: MetadataClient,
+        address: LogAddress,
+        *,
+        reach: tuple[LogReach, ...] = (),
+        accept_loss_generation: str,
     ) -> None:
         """Use the client's registration.
 
         Args:
             client: registered.
             address: of the WAL.
+            reach: logs of other brokers that this one can drain.
             accept_loss_generation: generation id of the log that may be missing, 16 hexadecimal digits.
         """
         self._client = client
         self._address = address
+        self._reach = reach
         self._accept_loss_generation = accept_loss_generation
         self._generation = ""  # in use; empty: none
         self._untold = asyncio.Event()
@@ -259,11 +274,13 @@ class WalRegistry:
 
     def _is_told(self, image: MetadataImage) -> bool:
         """Whether the metadata have the log that is in use, or are of a level that has none."""
-        log = image.logs.get(self._client.node_id)
+        node_id = self._client.node_id
+        log, broker = image.logs.get(node_id), image.brokers.get(node_id)
         if not self._generation or not image.has_logs:
             return True
         return (
             log is not None
+            and (broker is None or broker.reach == self._reach)
             and (log.epoch, log.generation) == (self._client.node_epoch, self._generation)
             and (log.medium, log.places) == self._address
         )
@@ -280,7 +297,7 @@ class WalRegistry:
         client = self._client
         sender = client.node_id, client.node_epoch
         if client.image.has_logs:
-            return BeginLog(*sender, client.node_id, self._generation, *self._address, reach=())
+            return BeginLog(*sender, client.node_id, self._generation, *self._address, self._reach)
         value = f"{client.node_epoch} {self._generation}".encode()
         uploaded = (uploaded_key(client.node_id), f"{client.node_epoch} 0".encode())
         return PutKeyValues(*sender, ((generation_key(client.node_id), value), uploaded))

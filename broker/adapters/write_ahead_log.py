@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Protocol
 
 from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
-from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry
+from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry, reach_below
 from headrace.config.node import WalConfig
 from headrace.metadata.client import MetadataClient
-from headrace.metadata.records.logs import LogMedium
+from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.storage.object_store.factory import BucketOpener
 from headrace.storage.ports import ObjectStore
 from headrace.wal.buffers import BufferPool
@@ -112,6 +112,11 @@ class LogLocation:
         medium = LogMedium.DEVICE if path.is_block_device() else LogMedium.FILE
         return LogAddress(medium, (str(path.absolute()),))
 
+    @property
+    def reach(self) -> tuple[LogReach, ...]:
+        """Logs of other brokers that this one can drain."""
+        return reach_below(self._config.reach)
+
     async def hold(self) -> None:
         """Open a device with its lock, and read whose log is on it. Of a log in a bucket nothing is taken.
 
@@ -150,8 +155,12 @@ class LogLocation:
 
     def registry(self, client: MetadataClient) -> WalRegistry:
         """Make what tells the metadata of the log; `log` uses it."""
-        accepted = self._config.accept_loss_generation
-        self._registry = WalRegistry(client, self.address, accept_loss_generation=accepted)
+        self._registry = WalRegistry(
+            client,
+            self.address,
+            reach=self.reach,
+            accept_loss_generation=self._config.accept_loss_generation,
+        )
         return self._registry
 
     def log(self, owner: LogOwner, listener: LogListener) -> NodeLog:

@@ -16,6 +16,7 @@ from headrace.broker.node.broker_parts import BrokerParts
 from headrace.broker.node.bucket_health import BucketHealth
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
+from headrace.broker.node.log_drains import LogDrains, make_log_drains
 from headrace.broker.node.registration import Registration, answered
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.readiness import CheckResult
@@ -120,7 +121,8 @@ class BrokerRole:
                 parts = BrokerParts(config, self._environment, client, store, log_location)
                 self._parts = parts
                 client.on_lease_renewed(parts.engine.lease_renewed)
-                await self._serve(client, parts, listener, bound[0], ready, stop)
+                drains = make_log_drains(config, self._environment, client, store, log_location)
+                await self._serve(client, parts, drains, listener, bound[0], ready, stop)
                 await client.shutdown()
         finally:
             await listener.shutdown()
@@ -179,6 +181,7 @@ class BrokerRole:
         self,
         client: MetadataClient,
         parts: BrokerParts,
+        drains: LogDrains,
         listener: Listener,
         bound: Endpoint,
         ready: Callable[[str, BrokerAddress], None],
@@ -195,6 +198,7 @@ class BrokerRole:
                 parts.engine.run(),
                 parts.leadership.run(),
                 parts.coordinator.run(),
+                drains.run(),
             )
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):

@@ -122,11 +122,13 @@ def drains_of(logs: Logs, node_id: int, node_epoch: int) -> list[LogImage]:
 
 def is_reached(log: LogImage, reach: tuple[LogReach, ...]) -> bool:
     """Whether a broker with this reach can open the log at one of its places."""
-    return any(
-        it.medium == log.medium and _is_below(place, it.prefix)
-        for it in reach
-        for place in log.places
-    )
+    return bool(reached_places(log, reach))
+
+
+def reached_places(log: LogImage, reach: tuple[LogReach, ...]) -> list[str]:
+    """Return the places of a log that a broker with this reach can open, in their order."""
+    prefixes = [it.prefix for it in reach if it.medium == log.medium]
+    return [it for it in log.places if any(_is_below(it, prefix) for prefix in prefixes)]
 
 
 def _is_below(place: str, prefix: str) -> bool:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 from headrace.config.node import StorageConfig
+from headrace.loop_clock import loop_ms
 from headrace.storage.cache.cached_block import CachedBlock
 from headrace.storage.cache.data_blocks import DataBlockCache, DataBlockStatistics
 from headrace.storage.cache.index_cache import IndexCacheStatistics, ObjectIndexCache
@@ -243,7 +244,7 @@ class BlockCache:
             (start, reading.offset),
             reading.taken_bytes,
             waited=reading.waited,
-            now_ms=_now_ms(),
+            now_ms=loop_ms(),
         )
         if request is None:
             return
@@ -266,7 +267,7 @@ class BlockCache:
         begun_bytes = 0
 
         def wasted() -> None:
-            self._ahead.wasted(sequence, _now_ms())
+            self._ahead.wasted(sequence, loop_ms())
 
         try:
             for source in self._objects.get_objects(stream_id, offset, end, OBJECTS_PER_PLAN):
@@ -363,7 +364,3 @@ def _up_to(entries: Iterator[IndexEntry], size_bytes: int) -> Iterator[IndexEntr
         if number and size_bytes < 0:
             return
         yield entry
-
-
-def _now_ms() -> int:
-    return int(asyncio.get_running_loop().time() * 1000)

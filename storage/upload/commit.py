@@ -1,12 +1,16 @@
 """Commits uploaded objects to their streams, repeating it until the control plane answers."""
 
+import random
+from collections.abc import Callable
 from functools import partial
 
+from headrace.config.node import StorageConfig
 from headrace.storage.errors import ObjectNotPreparedError
-from headrace.storage.ports import StreamSetCommit, UploadedObjects
+from headrace.storage.ports import ObjectStore, StreamSetCommit, UploadedObjects
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.object_upload import ObjectUpload, Uploaded
 from headrace.storage.upload.plan import UploadPlan
+from headrace.storage.upload.retry import Retrying
 
 
 class UploadCommitter:
@@ -49,3 +53,25 @@ class UploadCommitter:
                     return commit
             self._counters.expired_total += 1
             uploaded = await self._uploads.upload(plan)
+
+
+def make_committer(
+    config: StorageConfig,
+    store: ObjectStore,
+    objects: UploadedObjects,
+    cluster_id: str,
+    rng: random.Random,
+    clock_ms: Callable[[], int],
+    counters: UploadCounters,
+) -> UploadCommitter:
+    """Make one, with budgets of its own."""
+    uploads = ObjectUpload(
+        config,
+        store=store,
+        objects=objects,
+        cluster_id=cluster_id,
+        retrying=Retrying(rng, counters),
+        clock_ms=clock_ms,
+        counters=counters,
+    )
+    return UploadCommitter(uploads, objects, counters)

@@ -50,7 +50,7 @@ def make(path: Path) -> int:
 async def recover(path: Path) -> int:
     """Recover as a start does, but for the uploads; return the number of records."""
     reader = WalReader(replace(CONFIG, path=str(path)))
-    await reader.open()
+    await reader.start()
     plan = RecoveryPlan([StreamMetadata(1, 1, 0, 0)], max_segment_bytes=MAX_SEGMENT_BYTES)
     records = 0
     async for record in reader.recover():

@@ -266,7 +266,7 @@ class PowerCuts:
     async def _read(self) -> tuple[list[RecoveredRecord], Superblock]:
         path = str(self.disk.file)
         reader = WalReader(Task(path, "threads", "asyncio", self._seed, self._turn).config())
-        await reader.open()
+        await reader.start()
         try:
             return [record async for record in reader.recover()], reader.superblock
         finally:

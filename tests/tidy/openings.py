@@ -46,7 +46,7 @@ OPENERS: dict[str, str] = {
     "wal/log.py: open_device": "by default, for tools and tests: `LogLocation` passes that of the node",
     "wal/log.py: time.perf_counter_ns": "likewise",
     "wal/log.py: precise_timer": "likewise",
-    "wal/reader.py: open_device": "likewise; no node uses it",
+    "wal/reader.py: open_device": "by default, for tools and tests: `ForeignLogs` passes that of the node",
 }
 
 # Modules of which nothing is used elsewhere, but constants and these names.

@@ -57,7 +57,7 @@ async def verify(path: str, *, max_attempts: int = MAX_ATTEMPTS) -> Verification
 async def _scan(path: str, attempt: int) -> Verification:
     reader = WalReader(WalConfig(path=path))
     try:
-        await reader.open()
+        await reader.start()
     except WalCorruptError as error:
         return Verification(Soundness.DAMAGED, attempt, error=error)
     refusal = None

@@ -37,7 +37,7 @@ def test_the_records_of_a_running_owner_are_read_and_nothing_is_written() -> Non
         before, writes = bytes(log.disk.image), log.disk.writes
         for _ in range(2):
             reader = reader_of(log.disk)
-            await reader.open()
+            await reader.start()
             assert (reader.superblock.node_id, reader.superblock.cluster_id) == (7, "simulation")
             bodies = [bytes(record.body) async for record in reader.recover()]
             assert bodies == [b"first---", b"second--"]
@@ -52,7 +52,7 @@ def test_the_records_of_a_running_owner_are_read_and_nothing_is_written() -> Non
 def test_a_blank_device_has_no_log() -> None:
     async def main() -> None:
         with pytest.raises(WalDeviceError, match="is blank"):
-            await reader_of(SimulatedDisk(SMALL.capacity_bytes)).open()
+            await reader_of(SimulatedDisk(SMALL.capacity_bytes)).start()
 
     asyncio.run(main())
 
@@ -62,7 +62,7 @@ def test_damage_is_refused() -> None:
         log = await written()
         log.disk.image[:8192] = bytes(8192)
         with pytest.raises(WalCorruptError):
-            await reader_of(log.disk).open()
+            await reader_of(log.disk).start()
 
     asyncio.run(main())
 
@@ -73,7 +73,7 @@ def test_damage_in_the_ring_is_refused_as_what_it_is() -> None:
         await log.wal.shutdown()  # says what was confirmed
         log.disk.image[RING_POSITION + 100] ^= 1
         reader = reader_of(log.disk)
-        await reader.open()
+        await reader.start()
         with pytest.raises(WalCorruptError, match="acknowledged tail lost"):
             await drained(reader)
 
@@ -117,7 +117,7 @@ def test_a_writer_at_work_is_not_taken_for_damage(
 
         device = Meanwhile(log.disk, happens)
         reader = WalReader(SMALL, opener=lambda config, writable: device)
-        await reader.open()
+        await reader.start()
         with pytest.raises(WalChangedError, match="being written to"):
             await drained(reader)
 
@@ -148,7 +148,7 @@ def test_damage_that_moves_is_a_writer_at_work(monkeypatch: pytest.MonkeyPatch) 
             await asyncio.sleep(0)
         device = Moving(log.disk, "simulated", writable=False)
         reader = WalReader(SMALL, opener=lambda config, writable: device)
-        await reader.open()
+        await reader.start()
         with pytest.raises(WalChangedError, match="being written to"):
             await drained(reader)
         assert device.blocks_seen == 1
@@ -172,11 +172,11 @@ def test_a_loss_is_accepted_by_the_life_that_the_refusal_names(
         image = bytes(log.disk.image)
         for accepted in ("", "0123456789abcdef"):
             reader = reader_of(log.disk, replace(SMALL, accept_loss_generation=accepted))
-            await reader.open()
+            await reader.start()
             with pytest.raises(WalCorruptError, match=f"headrace.wal.accept.loss={generation}"):
                 await drained(reader)
         reader = reader_of(log.disk, replace(SMALL, accept_loss_generation=generation))
-        await reader.open()
+        await reader.start()
         assert [bytes(record.body) async for record in reader.recover()] == [b"second--"]
         assert reader.summary.lost_bytes == 24 + 8
         assert bytes(log.disk.image) == image

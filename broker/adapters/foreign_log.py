@@ -1,0 +1,208 @@
+"""The log of another broker whose epoch has ended, as it is read to be drained.
+
+On a device or in a file nothing is written, and no lock is taken: the owner may hang. In a bucket exactly one
+object is created, a fence at the log's end, of the drain's epoch; from then on the owner can confirm nothing.
+"""
+
+import random
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
+from headrace.config.node import WalConfig
+from headrace.metadata.images.logs import LogImage
+from headrace.metadata.records.logs import LogMedium
+from headrace.storage.object_store.factory import BucketOpener
+from headrace.storage.ports import ObjectStore
+from headrace.wal.errors import WalDeviceError, WalIdentityError
+from headrace.wal.objects.fencing import Owner
+from headrace.wal.objects.layout import LogKeys
+from headrace.wal.objects.requests import Requests
+from headrace.wal.objects.takeover import Takeover
+from headrace.wal.open_device import DeviceOpener
+from headrace.wal.port import RecoveredRecord
+from headrace.wal.reader import WalReader
+from headrace.wal.submissions import WriteStatistics
+
+
+class ForeignLog(Protocol):
+    """A `headrace.storage.drain.DrainSource` that is open until `close`."""
+
+    def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
+        """Yield the records that survived, in offset order.
+
+        Raises:
+            WalCorruptError, WalDeviceError, WalChangedError, OSError: they cannot be read; those so far are valid.
+        """
+        ...
+
+    @property
+    def position(self) -> int:
+        """Offset behind the last record; valid once `recover` has ended."""
+        ...
+
+    @property
+    def lost_bytes(self) -> int:
+        """See `headrace.wal.port.DamageableLog`."""
+        ...
+
+    async def close(self) -> None:
+        """Release the device or the bucket."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignLogs:
+    """Opens logs of other brokers of the same cluster."""
+
+    config: WalConfig  # of this broker: how a device is read, and how long a request may take
+    cluster_id: str
+    rng: random.Random
+    open_device: DeviceOpener
+    open_bucket: BucketOpener
+    variables: Mapping[str, str]
+
+    async def open(self, log: LogImage, place: str) -> ForeignLog:
+        """Open a log that is being drained, at one of its places.
+
+        Raises:
+            WalError, ObjectStoreError, ValueError, OSError: it cannot be opened, or is another one.
+        """
+        accepted = log.generation if log.damage_accepted else ""
+        config = replace(self.config, path=place, accept_loss_generation=accepted)
+        if log.medium == LogMedium.BUCKET:
+            store = await self.open_bucket(
+                place, rng=self.rng, environment=self.variables, policy=WAL_POLICY
+            )
+            return await self._opened(LogOfObjects(self, log, config, store))
+        return await self._opened(LogOnDevice(self, log, config))
+
+    async def _opened(self, found: "LogOnDevice | LogOfObjects") -> ForeignLog:
+        try:
+            await found.start()
+        except BaseException:
+            await found.close()
+            raise
+        return found
+
+
+class LogOnDevice:
+    """A `ForeignLog` on a device or in a file that several brokers reach."""
+
+    def __init__(self, logs: ForeignLogs, log: LogImage, config: WalConfig) -> None:
+        self._log = log
+        self._cluster_id = logs.cluster_id
+        self._place = config.path
+        self._reader = WalReader(config, opener=logs.open_device)
+
+    async def start(self) -> None:
+        """Open it, and check whose log it holds."""
+        await self._reader.start()
+        found = self._reader.superblock
+        if (found.cluster_id, found.node_id) != (self._cluster_id, self._log.owner):
+            raise WalIdentityError(
+                f"{self._place} holds the WAL of node {found.node_id} of cluster {found.cluster_id!r}, "
+                f"not that of node {self._log.owner} of this cluster"
+            )
+        _require_newest(self._log, self._place, found.node_epoch)
+
+    async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
+        """See `ForeignLog`."""
+        async with aclosing(self._reader.recover()) as records:
+            async for record in records:
+                yield record
+        found = self._reader.superblock
+        _require_whole(self._log, self._place, found.node_epoch, self.position)
+
+    @property
+    def position(self) -> int:
+        """See `ForeignLog`."""
+        return self._reader.summary.known_offset
+
+    @property
+    def lost_bytes(self) -> int:
+        """See `ForeignLog`."""
+        return self._reader.summary.lost_bytes
+
+    async def close(self) -> None:
+        """See `ForeignLog`."""
+        await self._reader.close()
+
+
+class LogOfObjects:
+    """A `ForeignLog` in a bucket."""
+
+    def __init__(
+        self, logs: ForeignLogs, log: LogImage, config: WalConfig, store: ObjectStore
+    ) -> None:
+        self._log = log
+        self._place = config.path
+        self._store = store
+        assert log.drain is not None
+        keys = LogKeys(logs.cluster_id, log.owner)
+        self._takeover = Takeover(
+            Requests(
+                WalBucket(store),
+                statistics=WriteStatistics(),
+                log_name=keys.folder,
+                rng=logs.rng,
+                timeout_s=config.io_timeout_ms / 1000,
+            ),
+            keys,
+            Owner(log.drain.epoch, logs.rng.getrandbits(64)),
+            accept_loss_generation=config.accept_loss_generation,
+        )
+
+    async def start(self) -> None:
+        """List it, and check that it is the newest."""
+        await self._takeover.prepare()
+        _require_newest(self._log, self._place, self._takeover.newest_epoch)
+        # Before the walk, whose fence would take the number of a missing object.
+        epoch = self._takeover.newest_epoch
+        _require_whole(self._log, self._place, epoch, self.position)
+
+    async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
+        """See `ForeignLog`."""
+        async with aclosing(self._takeover.recover()) as records:
+            async for record in records:
+                yield record
+
+    @property
+    def position(self) -> int:
+        """See `ForeignLog`."""
+        return self._takeover.claims.end_offset
+
+    @property
+    def lost_bytes(self) -> int:
+        """Nothing is known of the sizes of lost objects: 1 stands for some."""
+        return int(bool(self._takeover.walk.summary.lost))
+
+    async def close(self) -> None:
+        """See `ForeignLog`."""
+        await self._store.close()
+
+
+def _require_newest(log: LogImage, place: str, found_epoch: int | None) -> None:
+    """Refuse a log that an older registration of its owner has left.
+
+    A newer one has died before it acknowledged anything; all that was acknowledged before it is committed.
+    """
+    if found_epoch is None:
+        raise WalDeviceError(f"there is no WAL of node {log.owner} at {place}")
+    if found_epoch < log.epoch:
+        raise WalDeviceError(
+            f"the WAL at {place} is of node epoch {found_epoch}, but node {log.owner} has used another one "
+            f"since, at node epoch {log.epoch}"
+        )
+
+
+def _require_whole(log: LogImage, place: str, found_epoch: int | None, end_offset: int) -> None:
+    """Refuse an old copy: a log reaches at least as far as its owner has uploaded from it."""
+    if log.damage_accepted or found_epoch != log.epoch or end_offset >= log.uploaded_offset:
+        return
+    raise WalDeviceError(
+        f"the WAL at {place} is an old copy: it ends at offset {end_offset}, and its owner has uploaded "
+        f"records from it up to offset {log.uploaded_offset}"
+    )

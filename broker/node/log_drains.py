@@ -1,0 +1,267 @@
+"""Drains the logs that the controller assigns to this broker: those of brokers whose epochs have ended.
+
+Several at once, beside what is served, each with its own budgets (`headrace.storage.drain`). A drain ends with the
+entry that records it, when the log is given to somebody else, or when this broker cannot read it. Then the
+controller asks another broker, and this one again after a while.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from headrace.broker.adapters.drained_log import DrainedLog
+from headrace.broker.adapters.foreign_log import ForeignLog, ForeignLogs
+from headrace.broker.adapters.write_ahead_log import LogLocation
+from headrace.broker.node.environment import NodeEnvironment
+from headrace.config.node import NodeConfig
+from headrace.loop_clock import loop_ms
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.errors import (
+    ControllerUnavailableError,
+    NodeFencedError,
+    RefusedError,
+)
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.logs import Drain, LogImage, drains_of, reached_places
+from headrace.metadata.records.logs import LogReach
+from headrace.storage.drain import DrainReport, WalDrain
+from headrace.storage.errors import FencedError, RetriableStorageError, StorageError
+from headrace.storage.object_store.retrying import RetryingObjectStore
+from headrace.storage.ports import UploadedObjects
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.commit import UploadCommitter, make_committer
+from headrace.task_failures import report_unexpected
+from headrace.wal.errors import WalChangedError, WalError
+
+logger = logging.getLogger("headrace.drain")
+
+ATTEMPTS: Final = 3  # to read a log, before this broker says that it cannot
+PAUSE_S: Final = 0.5  # before the next attempt, or the next request to a controller
+_PASSING: Final = (WalChangedError, RetriableStorageError, OSError)
+_EXPECTED: Final = (StorageError, WalError, OSError, ValueError)
+
+
+@dataclass(slots=True)
+class DrainStatistics:
+    """Totals since the process started, and what is under way."""
+
+    running: int = 0
+    finished: int = 0
+    refused: int = 0  # logs that this broker could not read
+    ended: int = 0  # taken away before they were finished
+    records: int = 0  # uploaded by drains that were finished
+    bytes: int = 0
+    last_ms: int = 0  # of the last that was finished
+
+
+class LogDrains:
+    """The drains of one broker. `run` until it leaves the cluster."""
+
+    def __init__(
+        self,
+        client: MetadataClient,
+        logs: ForeignLogs,
+        *,
+        reach: tuple[LogReach, ...],
+        committer: Callable[[UploadedObjects], UploadCommitter],
+        max_segment_bytes: int,
+        stream_split_bytes: int,
+    ) -> None:
+        """Nothing is followed before `run`.
+
+        Args:
+            client: registered.
+            logs: opens them.
+            reach: what this broker has told that it can open.
+            committer: makes what uploads and commits, with budgets of its own.
+            max_segment_bytes: see `WalDrain`.
+            stream_split_bytes: see `WalDrain`.
+        """
+        self._client = client
+        self._logs = logs
+        self._reach = reach
+        self._committer = committer
+        self._max_segment_bytes = max_segment_bytes
+        self._stream_split_bytes = stream_split_bytes
+        self._running: dict[Drain, asyncio.Task[None]] = {}
+        self._changed = asyncio.Event()
+        self.statistics = DrainStatistics()
+
+    async def run(self) -> None:
+        """Drain what is assigned to this registration, until cancelled: then others are assigned."""
+        self._client.subscribe(self._image_changed)
+        self._changed.set()
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                self._follow(tasks)
+
+    def _image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
+        if old.logs is not new.logs:
+            self._changed.set()
+
+    def _follow(self, tasks: asyncio.TaskGroup) -> None:
+        """Begin what is assigned, and end what is assigned to somebody else by now."""
+        image, client = self._client.image, self._client
+        known = {log.drain for log in image.logs.values()}
+        for drain, task in self._running.items():
+            if drain not in known:
+                task.cancel()
+        for log in drains_of(image.logs, client.node_id, client.node_epoch):
+            if log.drain is not None and log.drain not in self._running:
+                task = tasks.create_task(self._drain(log), name=f"drain-{log.log_id}")
+                self._running[log.drain] = task
+                task.add_done_callback(report_unexpected)
+        self.statistics.running = len(self._running)
+
+    async def _drain(self, log: LogImage) -> None:
+        assert log.drain is not None
+        drained = DrainedLog(self._client, log)
+        logger.info("draining the log of a broker that has ended", extra=_fields(log))
+        try:
+            await self._attempt(log, drained)
+        except (FencedError, NodeFencedError, RefusedError) as error:
+            # The image says so soon, and cancels this task; else it is tried again.
+            logger.info("drain has ended", extra={**_fields(log), "reason": str(error)})
+            await asyncio.sleep(PAUSE_S)
+            self._changed.set()
+        except asyncio.CancelledError:
+            self.statistics.ended += 1
+            raise
+        finally:
+            del self._running[log.drain]
+            self.statistics.running = len(self._running)
+
+    async def _attempt(self, log: LogImage, drained: DrainedLog) -> None:
+        """Drain a log; after some failures that may pass, or one that will not, say that it cannot be read."""
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                begin_ms = loop_ms()
+                report, position = await self._bring(log, drained)
+                brought_ms = loop_ms()
+                await _until_answered(partial(drained.finish, position, report.ends))
+            except FencedError:
+                raise
+            except _EXPECTED as error:
+                if left and isinstance(error, _PASSING):
+                    logger.warning(
+                        "log cannot be drained; trying again",
+                        extra={**_fields(log), "reason": repr(error)},
+                    )
+                    await asyncio.sleep(PAUSE_S)
+                    continue
+                await self._refuse(log, drained, error)
+                return
+            self._note_finished(log, report, begin_ms, brought_ms)
+            return
+
+    async def _bring(self, log: LogImage, drained: DrainedLog) -> tuple[DrainReport, int]:
+        """Bring what a log holds to the bucket; return the position up to which it was read."""
+        source = await self._open(log)
+        try:
+            drain = WalDrain(
+                source,
+                drained.streams(),
+                self._committer(drained),
+                clock_ms=loop_ms,
+                max_segment_bytes=self._max_segment_bytes,
+                stream_split_bytes=self._stream_split_bytes,
+            )
+            report = await drain.run()
+        finally:
+            await source.close()
+        return report, source.position
+
+    async def _open(self, log: LogImage) -> ForeignLog:
+        """Open a log at the first of its places where that is possible."""
+        places = reached_places(log, self._reach)
+        for place in places[:-1]:
+            try:
+                return await self._logs.open(log, place)
+            except _EXPECTED as error:
+                logger.info(
+                    "log cannot be opened at one of its places",
+                    extra={**_fields(log), "place": place, "reason": repr(error)},
+                )
+        if not places:
+            raise ValueError("none of its places is below headrace.wal.reach of this broker")
+        return await self._logs.open(log, places[-1])
+
+    async def _refuse(self, log: LogImage, drained: DrainedLog, error: Exception) -> None:
+        self.statistics.refused += 1
+        logger.error(
+            "log cannot be drained by this broker; another one may be able to",
+            extra={**_fields(log), "reason": repr(error)},
+        )
+        reason = f"{type(error).__name__}: {error}"
+        await _until_answered(partial(drained.refuse, reason))
+
+    def _note_finished(
+        self, log: LogImage, report: DrainReport, begin_ms: int, brought_ms: int
+    ) -> None:
+        statistics, end_ms = self.statistics, loop_ms()
+        statistics.finished += 1
+        statistics.records += report.records
+        statistics.bytes += report.bytes
+        statistics.last_ms = end_ms - begin_ms
+        logger.info(
+            "log drained",
+            extra={
+                **_fields(log),
+                **report.fields,
+                "bytes": report.bytes,
+                "streams": report.streams,
+                "read_ms": report.read_ms,
+                "upload_ms": report.duration_ms,
+                "finish_ms": end_ms - brought_ms,
+                "drain_ms": statistics.last_ms,
+            },
+        )
+
+
+async def _until_answered(ask: Callable[[], Awaitable[None]]) -> None:
+    """Repeat a request until a controller answers; this task is cancelled once nobody waits for it."""
+    while True:
+        try:
+            return await ask()
+        except ControllerUnavailableError as error:
+            logger.info("no controller answers; trying again", extra={"reason": str(error)})
+            await asyncio.sleep(PAUSE_S)
+
+
+def make_log_drains(
+    config: NodeConfig,
+    environment: NodeEnvironment,
+    client: MetadataClient,
+    store: RetryingObjectStore,
+    log_location: LogLocation,
+) -> LogDrains:
+    """Join the parts; each drain uploads with budgets of its own."""
+    storage, cluster_id, rng = config.storage, client.image.cluster_id, environment.rng
+    logs = ForeignLogs(
+        config=config.wal,
+        cluster_id=cluster_id,
+        rng=rng,
+        open_device=environment.open_device,
+        open_bucket=environment.open_bucket,
+        variables=environment.variables,
+    )
+    return LogDrains(
+        client,
+        logs,
+        reach=log_location.reach,
+        committer=lambda objects: make_committer(
+            storage, store, objects, cluster_id, rng, loop_ms, UploadCounters()
+        ),
+        max_segment_bytes=storage.upload_threshold_bytes,
+        stream_split_bytes=storage.stream_split_bytes,
+    )
+
+
+def _fields(log: LogImage) -> dict[str, object]:
+    assert log.drain is not None
+    return {"log_id": log.log_id, "owner": log.owner, "drain_epoch": log.drain.epoch}
