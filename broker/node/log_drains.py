@@ -38,7 +38,9 @@ from headrace.wal.errors import WalChangedError, WalError
 
 logger = logging.getLogger("headrace.drain")
 
-ATTEMPTS: Final = 3  # to read a log, before this broker says that it cannot
+GIVE_UP_MS: Final = (
+    10_000  # after this of failures that may pass, this broker says that it cannot read a log
+)
 PAUSE_S: Final = 0.5  # before the next attempt, or the next request to a controller
 _PASSING: Final = (WalChangedError, RetriableStorageError, OSError)
 _EXPECTED: Final = (StorageError, WalError, OSError, ValueError)
@@ -122,42 +124,49 @@ class LogDrains:
         assert log.drain is not None
         drained = DrainedLog(self._client, log)
         logger.info("draining the log of a broker that has ended", extra=_fields(log))
+        has_come_to_end = False
         try:
             await self._attempt(log, drained)
+            has_come_to_end = True
         except (FencedError, NodeFencedError, RefusedError) as error:
             # The image says so soon, and cancels this task; else it is tried again.
             logger.info("drain has ended", extra={**_fields(log), "reason": str(error)})
             await asyncio.sleep(PAUSE_S)
             self._changed.set()
-        except asyncio.CancelledError:
-            self.statistics.ended += 1
-            raise
         finally:
             del self._running[log.drain]
+            self.statistics.ended += not has_come_to_end
             self.statistics.running = len(self._running)
 
     async def _attempt(self, log: LogImage, drained: DrainedLog) -> None:
-        """Drain a log; after some failures that may pass, or one that will not, say that it cannot be read."""
-        for left in reversed(range(ATTEMPTS)):
+        """Drain a log; say that it cannot be read after a failure that will not pass, or has not passed for long."""
+        give_up_ms = loop_ms() + GIVE_UP_MS
+        while True:
             try:
-                begin_ms = loop_ms()
-                report, position = await self._bring(log, drained)
-                brought_ms = loop_ms()
-                await _until_answered(partial(drained.finish, position, report.ends))
+                await self._drain_once(log, drained)
             except FencedError:
                 raise
+            except _PASSING as error:
+                if loop_ms() > give_up_ms:
+                    await self._refuse(log, drained, error)
+                    return
+                logger.warning(
+                    "log cannot be drained; trying again",
+                    extra={**_fields(log), "reason": repr(error)},
+                )
+                await asyncio.sleep(PAUSE_S)
             except _EXPECTED as error:
-                if left and isinstance(error, _PASSING):
-                    logger.warning(
-                        "log cannot be drained; trying again",
-                        extra={**_fields(log), "reason": repr(error)},
-                    )
-                    await asyncio.sleep(PAUSE_S)
-                    continue
                 await self._refuse(log, drained, error)
                 return
-            self._note_finished(log, report, begin_ms, brought_ms)
-            return
+            else:
+                return
+
+    async def _drain_once(self, log: LogImage, drained: DrainedLog) -> None:
+        begin_ms = loop_ms()
+        report, position = await self._bring(log, drained)
+        brought_ms = loop_ms()
+        await _until_answered(partial(drained.finish, position, report.ends))
+        self._note_finished(log, report, begin_ms, brought_ms)
 
     async def _bring(self, log: LogImage, drained: DrainedLog) -> tuple[DrainReport, int]:
         """Bring what a log holds to the bucket; return the position up to which it was read."""

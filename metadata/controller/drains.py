@@ -41,7 +41,7 @@ from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode
 
 MAX_DRAINS_PER_BROKER: Final = 2  # each may keep 200 MiB in memory
-REFUSED_MS: Final = 60_000  # a broker that could not read a log is asked again after this time
+REFUSED_MS: Final = 15_000  # a broker that could not read a log is asked again after this time
 
 
 def due_logs(image: MetadataImage, now_ms: int) -> list[int]:
