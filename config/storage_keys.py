@@ -388,7 +388,8 @@ HEADRACE_KEYS = (
     _bytes(
         "headrace.checkpoint.interval.bytes",
         "log.checkpoint_interval_bytes",
-        "Data of a partition between two checkpoints: opening a partition reads at most this much.",
+        "Data of a partition between two checkpoints, at most: opening a partition reads at most this much. Small"
+        " checkpoints follow each other after 2 MiB, larger ones after 256 times their size.",
         low=64 * KIB,
     ),
     ConfigKey(

@@ -13,7 +13,8 @@ from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 
-CHECKPOINTS_RETAINED = 64  # in the meta stream, before it is trimmed
+# In the meta stream, before it is trimmed: each trim is an entry of the metadata log, for 2 GiB of records at least.
+CHECKPOINTS_RETAINED = 1_024
 
 
 class CheckpointLog:
@@ -26,14 +27,15 @@ class CheckpointLog:
         state: PartitionState,
         *,
         engine: StorageEngine,
-        interval_bytes: int,
+        max_interval_bytes: int,
     ) -> None:
         self._meta = meta
         self._data = data
         self._state = state
         self._engine = engine
-        self._interval_bytes = interval_bytes
+        self._max_interval_bytes = max_interval_bytes
         self._bytes_since_last = 0
+        self._due_bytes = checkpoint.interval_bytes(0, max_interval_bytes)
         self._durable_offset = -1  # offset of the last durable checkpoint of this object
         self._damaged_end: int | None = None  # of the meta stream's offsets that may be damaged
 
@@ -42,6 +44,11 @@ class CheckpointLog:
         """Checkpoints in the stream; all but the last are superseded."""
         return self._meta.next_offset - self._meta.start_offset
 
+    def opened(self, last_bytes: int, replayed_bytes: int) -> None:
+        """Begin behind a checkpoint of `last_bytes`, and what was replayed: else openings would replay ever more."""
+        self._bytes_since_last = replayed_bytes
+        self._due_bytes = checkpoint.interval_bytes(last_bytes, self._max_interval_bytes)
+
     def found_damaged(self) -> None:
         """Have `trim` drop what the meta stream holds by now: some of it cannot be read."""
         self._damaged_end = self._meta.next_offset
@@ -49,8 +56,11 @@ class CheckpointLog:
     def appended(self, size_bytes: int) -> None:
         """Count an appended batch; writes a checkpoint when one is due and there is room for it."""
         self._bytes_since_last += size_bytes
-        if self._bytes_since_last >= self._interval_bytes:
-            self.write()
+        if self._bytes_since_last >= self._due_bytes and not self.write():
+            # Not with each batch: to take one may cost much more than the batch.
+            self._due_bytes = self._bytes_since_last + checkpoint.interval_bytes(
+                0, self._max_interval_bytes
+            )
 
     def write(self, on_done: Callable[[Exception | None], None] = lambda _error: None) -> bool:
         """Append a checkpoint; False when storage refuses it now: then the next opening reads more of the log."""
@@ -70,6 +80,7 @@ class CheckpointLog:
             self._log_failure(error)
             return False
         self._bytes_since_last = 0
+        self._due_bytes = checkpoint.interval_bytes(len(data), self._max_interval_bytes)
         return True
 
     async def write_news(self) -> None:

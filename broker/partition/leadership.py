@@ -327,6 +327,7 @@ class PartitionLeadership:
             checkpoint_interval_bytes=self._config.checkpoint_interval_bytes,
             wake=self._registry.wakeups.wake,
         )
+        partition.checkpoints.opened(restored.checkpoint_bytes, restored.replayed_bytes)
         if restored.is_damaged:
             self._note_damage(partition, restored)
         if restored.must_checkpoint and not await partition.checkpoints.write_durably():

@@ -30,6 +30,8 @@ class Restored(NamedTuple):
     is_ahead: bool = False  # the newest checkpoint covers batches that a crash lost
     checkpoints_lost: int = 0  # offsets of the meta stream that could not be read
     damage: tuple[DamagedRange, ...] = ()  # of the records
+    checkpoint_bytes: int = 0  # of the one that was used
+    replayed_bytes: int = 0  # of batches behind it
 
     @property
     def is_damaged(self) -> bool:
@@ -50,6 +52,7 @@ class _Checkpoints(NamedTuple):
     """The newest checkpoint that can be used, if any."""
 
     found: checkpoint.Checkpoint | None
+    size_bytes: int
     is_ahead: bool
     lost: int
 
@@ -85,10 +88,18 @@ async def restore_state(
     elif newest.lost and offset > 0:
         # The producers of deleted records were in the lost checkpoint only.
         state.producers.lose(now_ms)
-    damage = await _Replay(state, data, now_ms, segment_ms, latest_ms).run(offset)
+    replay = _Replay(state, data, now_ms, segment_ms, latest_ms)
+    damage = await replay.run(offset)
     state.producers.expire(now_ms)
     state.trim(data.start_offset, data.confirm_offset)
-    return Restored(state, newest.is_ahead, newest.lost, tuple(damage))
+    return Restored(
+        state,
+        newest.is_ahead,
+        newest.lost,
+        tuple(damage),
+        newest.size_bytes,
+        replay.applied_bytes,
+    )
 
 
 class _Replay:
@@ -102,6 +113,7 @@ class _Replay:
         self._now_ms = now_ms
         self._segment_ms = segment_ms
         self._latest_ms = latest_ms
+        self.applied_bytes = 0
         self._damage: list[DamagedRange] = []
         self._skipped_from: int | None = None  # the damage right before what is read next
 
@@ -132,6 +144,7 @@ class _Replay:
         is_known = 0 <= newest_ms < self._now_ms
         self._end_skipping(batch.base_offset, newest_ms if is_known else self._now_ms)
         epoch, size_bytes = header.partition_leader_epoch, len(batch.payload)
+        self.applied_bytes += size_bytes
         self._state.apply(
             header,
             batch.base_offset,
@@ -178,7 +191,7 @@ async def _newest_checkpoint(meta: Stream, log_end_offset: int) -> _Checkpoints:
             )
         else:
             if found.offset <= log_end_offset:
-                return _Checkpoints(found, is_ahead, lost)
+                return _Checkpoints(found, len(batches[0].payload), is_ahead, lost)
             is_ahead = True
         offset = start - 1
-    return _Checkpoints(None, is_ahead, lost)
+    return _Checkpoints(None, 0, is_ahead, lost)

@@ -90,7 +90,7 @@ class Partition:
         self._meta = meta
         self._state = state
         self.checkpoints = CheckpointLog(
-            meta, data, state, engine=engine, interval_bytes=checkpoint_interval_bytes
+            meta, data, state, engine=engine, max_interval_bytes=checkpoint_interval_bytes
         )
         self._wake = wake
         self._readers: dict[Reader, None] = {}

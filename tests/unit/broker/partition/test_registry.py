@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from headrace.broker.partition.checkpoint_log import CHECKPOINTS_RETAINED
 from headrace.broker.partition.leadership import (
     MIN_RETRY_MS,
     UPKEEP_INTERVAL_MS,
@@ -334,12 +335,26 @@ def test_a_checkpoint_of_every_partition_is_durable_in_the_end() -> None:
     virtual_time.run(run())
 
 
+def test_what_an_opening_had_to_replay_gets_a_checkpoint_in_the_end() -> None:
+    async def run() -> None:
+        broker = Broker()
+        async with broker.running():
+            await write(broker.partition(0))
+            broker.client.apply(PartitionChangeRecord(topic_id(1), 0, 1, 1))
+            await broker.settled()
+            assert broker.engine.streams[META].confirm_offset == 0
+            await broker.leadership.checkpoint_all()
+            assert broker.engine.streams[META].confirm_offset == 1
+
+    virtual_time.run(run())
+
+
 def test_now_and_then_superseded_checkpoints_are_trimmed() -> None:
     async def run() -> None:
         broker = Broker()
         async with broker.running():
             partition = broker.partition()
-            for _ in range(70):
+            for _ in range(CHECKPOINTS_RETAINED + 6):
                 partition.checkpoints.write()
             await asyncio.sleep(2 * UPKEEP_INTERVAL_MS / 1_000)
             assert partition.checkpoints.retained == 1

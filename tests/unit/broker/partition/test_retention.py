@@ -256,10 +256,10 @@ class TestDeleteBefore:
     def test_each_deletion_is_covered_by_a_checkpoint_and_one_may_cover_several(self) -> None:
         opened = of()
         for _ in range(3):
-            produce(opened, NOW_MS)
+            produce(opened, NOW_MS, 100)
         assert [delete(opened, offset) for offset in (1, 2)] == [1, 2]
         assert opened.meta.next_offset == 1, "the first was of the whole log"
-        produce(opened, NOW_MS)
+        produce(opened, NOW_MS, 100)
         assert delete(opened, 4) == 4
         assert opened.meta.next_offset == 2
 
