@@ -75,7 +75,11 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
         latest.uploaded_offset if latest is not None and same_epoch else 0,
     )
     records: list[Record] = []
-    if known is None or known.state != LogState.ACTIVE or log_record(known) != begun:
+    # A broker begins nothing once it has ended its log: then this is a late copy.
+    is_late = same_epoch and known is not None and known.state == LogState.EMPTY
+    if not is_late and (
+        known is None or known.state != LogState.ACTIVE or log_record(known) != begun
+    ):
         records.append(begun)
     if broker.reach != request.reach:
         records.append(BrokerReachRecord(broker.node_id, broker.epoch, request.reach))

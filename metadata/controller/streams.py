@@ -4,6 +4,9 @@ A stream has one writer: the node that opened it last, at the epoch of that open
 its partition opens it, at the partition's leader epoch, after the previous writer has closed it.
 The exception is the same node after a restart: the previous process left its streams open, and the
 new one has recovered its WAL by then.
+
+An epoch of a stream is opened once: each registration of the leader, and each move, gives the partition
+its next epoch. So a request to open or close that arrives late finds its epoch over, and changes nothing.
 """
 
 from collections import Counter
@@ -50,7 +53,7 @@ _OfOneStream = TypeVar("_OfOneStream", OpenStream, CloseStream)
 
 
 def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Open a stream; opening it again at the same epoch changes nothing."""
+    """Open a stream. A repeated request changes nothing; once the stream is closed, its epoch has ended."""
     del inputs
     require_broker(image, request.node_id, request.node_epoch)
     stream = _existing(request.stream_id, image)
@@ -62,13 +65,9 @@ def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> De
             f"stream {stream.stream_id} is still open on node {stream.node_id} "
             f"at epoch {stream.epoch}",
         )
-    if stream.epoch == request.stream_epoch:
-        if stream.node_id != request.node_id:
-            raise _fenced(stream, request.stream_epoch)
-        if stream.opened:
-            return Decision((), opened)
-        return Decision((_state(stream, StreamState.OPENED),), opened)
-    if stream.epoch > request.stream_epoch:
+    if stream.epoch == request.stream_epoch and stream.opened:
+        return Decision((), opened)
+    if stream.epoch >= request.stream_epoch:  # or it was closed at this one
         raise _fenced(stream, request.stream_epoch)
     index = stream.ranges[-1].range_index + 1 if stream.ranges else 0
     return Decision(

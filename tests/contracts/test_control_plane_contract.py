@@ -81,6 +81,8 @@ async def test_life_of_a_stream(place):
         await adapter.close_stream(data, 0, 30)
 
         assert await adapter.get_opening_streams() == [StreamMetadata(meta, 0, 0, 0)]
+        with pytest.raises(FencedError, match="epoch 0 has ended"):
+            await adapter.open_stream(data, 0)
 
 
 @scenario
@@ -360,8 +362,9 @@ async def test_a_stream_is_open_at_one_broker_until_that_one_has_closed_it(place
 @scenario
 async def test_what_is_repeated_because_its_answer_was_lost_takes_effect_once(place):
     async with place.controller(), place.client() as client:
-        adapter, data, meta = await open_topic(client)
-        await adapter.close_stream(meta, 0, 0)
+        adapter, data, _ = await open_topic(client)
+        (result,) = await client.create_topics([NewTopic("unopened")])
+        meta = result.topic.partitions[0].meta_stream_id
 
         async def with_lost_answer(kind, call, entries=1):
             before = client.image.index

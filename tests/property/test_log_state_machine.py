@@ -70,6 +70,7 @@ class LogMachine(RuleBasedStateMachine):
         self.held = {node_id: {} for node_id in NODES}  # by log: stream -> end of what is durable
         self.acked = {}  # stream -> end of what was acknowledged
         self.begun = set()  # registrations that have begun their log
+        self.closing = set()  # (node, stream): its owner has asked to close it; not answered yet
         self.sent = []  # requests, some of which arrive once more or for the first time
 
     @property
@@ -88,9 +89,8 @@ class LogMachine(RuleBasedStateMachine):
 
     def attempt(self, request):
         before = self.image
-        if not isinstance(request, OpenStream | CloseStream):
-            self.sent.append(request)
-            del self.sent[:-30]
+        self.sent.append(request)
+        del self.sent[:-30]
         try:
             self.controller.do(request)
         except RefusedError as error:
@@ -126,6 +126,7 @@ class LogMachine(RuleBasedStateMachine):
     def restart(self, node_id, drains, dies, seed):
         """A start; it recovers what its WAL holds, and may end at each step."""
         self.controller.register(node_id, serve=False)
+        self.closing = {it for it in self.closing if it[0] != node_id}
         if dies < 2:
             return
         log = self.image.logs.get(node_id)
@@ -145,7 +146,7 @@ class LogMachine(RuleBasedStateMachine):
         held.clear()
         if dies == 3:
             return
-        self.controller.begin_log(node_id, reach=EVERY_FILE if drains else ())
+        self.do(self.controller.begin_log_request(node_id, EVERY_FILE if drains else ()))
         self.begun.add((node_id, self.epoch(node_id)))
         self.controller.unfence(node_id)
         self._open_all(node_id)
@@ -159,7 +160,8 @@ class LogMachine(RuleBasedStateMachine):
 
     def _append(self, node_id, rng):
         for stream in self.image.streams.values():
-            if stream.opened and stream.node_id == node_id and rng.random() < 0.7:
+            used = stream.opened and stream.node_id == node_id
+            if used and (node_id, stream.stream_id) not in self.closing and rng.random() < 0.7:
                 held = self.held[node_id]
                 start = held.get(stream.stream_id, stream.end_offset)
                 held[stream.stream_id] = start + rng.randint(1, 5)
@@ -198,9 +200,9 @@ class LogMachine(RuleBasedStateMachine):
         self.do(EndLog(*self.controller.sender(node_id), node_id))
         self.controller.fence(node_id, FenceReason.SHUT_DOWN)
 
-    @rule(node_id=nodes, data=st.data())
-    def close(self, node_id, data):
-        """A stream is closed by its owner where all of it is committed, and is opened again."""
+    @rule(node_id=nodes, data=st.data(), arrives=sometimes, seed=seeds)
+    def close(self, node_id, data, arrives, seed):
+        """An owner closes a stream that is committed, and goes on; then the close comes again."""
         streams = [it for it in self.image.streams.values() if it.opened and it.node_id == node_id]
         if not self.using(node_id) or not streams:
             return
@@ -208,7 +210,14 @@ class LogMachine(RuleBasedStateMachine):
         end = self.held[node_id].get(stream.stream_id, stream.end_offset)
         sender = self.controller.sender(node_id)
         request = CloseStream(*sender, stream.stream_id, stream.epoch, end, *sender)
-        assert (self.attempt(request) is None) == (end == stream.end_offset)
+        if arrives:
+            assert (self.attempt(request) is None) == (end == stream.end_offset)
+            self._open_all(node_id)
+            self._append(node_id, random.Random(seed))
+            self.attempt(request)
+        elif end == stream.end_offset:
+            self.closing.add((node_id, stream.stream_id))
+            self.sent.append(request)
 
     # Drains
 
@@ -395,9 +404,13 @@ class LogMachine(RuleBasedStateMachine):
     def _open_all(self, node_id):
         for topic in self.image.topics.values():
             for partition in topic.partitions:
-                if partition.leader == node_id and self.using(node_id):
+                stream_id = partition.data_stream_id
+                if (
+                    partition.leader == node_id
+                    and self.using(node_id)
+                    and (node_id, stream_id) not in self.closing
+                ):
                     sender = self.controller.sender(node_id)
-                    stream_id = partition.data_stream_id
                     self.attempt(OpenStream(*sender, stream_id, partition.leader_epoch))
 
     @rule(node_id=nodes)

@@ -106,4 +106,30 @@ BUGS = (
         "piece.start_offset",
         f"{_CONTRACT}::test_compaction_sees_no_offsets_below_the_start_of_a_stream",
     ),
+    SeededBug(
+        "streams-09",
+        "a late copy of a close closes a stream that its broker has opened again",
+        "metadata/controller/streams.py",
+        "open_stream",
+        """
+            if stream.epoch == request.stream_epoch and stream.opened:
+                return Decision((), opened)
+        """,
+        """
+            if stream.epoch == request.stream_epoch:
+                reopened = () if stream.opened else (_state(stream, StreamState.OPENED),)
+                return Decision(reopened, opened)
+        """,
+        f"{_CONTROLLER}::TestAnEpochOfAStreamIsOpenedOnce"
+        "::test_a_late_close_does_not_close_a_stream_that_is_in_use",
+    ),
+    SeededBug(
+        "streams-10",
+        "a late copy of the request that began a log begins it again after its end",
+        "metadata/controller/logs.py",
+        "begin_log",
+        "same_epoch and known is not None and known.state == LogState.EMPTY",
+        "False",
+        "tests/unit/metadata/controller/test_late_requests.py::test_a_late_copy_changes_nothing[BeginLog]",
+    ),
 )

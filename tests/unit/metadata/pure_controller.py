@@ -209,14 +209,17 @@ class PureController:
         merged = CommittedStreamObject(self.prepare(node_id=node_id), 300, piece)
         return CompactStreamObject(*self.sender(node_id), merged, tuple(sources))
 
+    def begin_log_request(self, node_id=1, reach=EVERY_FILE, generation=""):
+        generation = generation or f"{self.rng.getrandbits(64):016x}"
+        place = (f"/wals/{node_id}",)
+        sender = self.sender(node_id)
+        return BeginLog(*sender, node_id, generation, LogMedium.FILE, place, reach)
+
     def begin_log(self, node_id=1, generation="", reach=EVERY_FILE):
         """The node uses its log from now on, and can drain those of all others."""
-        generation = generation or f"{self.rng.getrandbits(64):016x}"
-        place = f"/wals/{node_id}"
-        self.do(
-            BeginLog(*self.sender(node_id), node_id, generation, LogMedium.FILE, (place,), reach)
-        )
-        return generation
+        request = self.begin_log_request(node_id, reach, generation)
+        self.do(request)
+        return request.generation
 
     def settle(self):
         """What the leader does about logs in each round; return which logs it changed."""

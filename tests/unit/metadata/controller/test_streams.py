@@ -5,6 +5,7 @@ from headrace.metadata.controller.streams import STEP_DECISIONS
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import (
+    AcceptLogLoss,
     CloseStream,
     CloseStreamBatch,
     OpenStream,
@@ -107,14 +108,58 @@ def test_a_decision_about_many_streams_is_made_in_short_steps(controller):
     assert len(list(decide(closing, controller.image, controller.inputs()))) == 3
 
 
-def test_a_closed_stream_is_opened_again_by_the_same_node(controller, stream_id):
-    controller.close(stream_id, 0)
-    assert not controller.stream(stream_id).opened
+class TestAnEpochOfAStreamIsOpenedOnce:
+    """Else a request that arrives late could close, or open, what its sender uses again."""
 
-    controller.open(stream_id)
+    def test_a_late_close_does_not_close_a_stream_that_is_in_use(self, controller, stream_id):
+        """Its sender has repeated it; what is acknowledged since then is only in the log."""
+        late = CloseStream(*controller.sender(), stream_id, 0, 0)
+        controller.do(late)
+        opening = OpenStream(*controller.sender(), stream_id, 0)
+        assert controller.refusal(opening) == ErrorCode.FENCED_LEADER_EPOCH
+        controller.do(late)
+        assert not controller.stream(stream_id).opened
 
-    assert controller.stream(stream_id).opened
-    assert len(controller.stream(stream_id).ranges) == 1
+    def test_a_late_opening_does_not_open_a_stream_that_was_closed(self, controller, stream_id):
+        late = OpenStreamBatch(*controller.sender(), (StreamToOpen(stream_id, 0),))
+        controller.close(stream_id, 0)
+        assert controller.do(late).outcomes[0].error_code == ErrorCode.FENCED_LEADER_EPOCH
+        assert not controller.stream(stream_id).opened
+
+    def test_a_restarted_broker_opens_it_at_the_next_epoch(self, controller, stream_id):
+        """Each registration gives what the broker leads its next epoch, so late requests name an old one."""
+        late = CloseStream(*controller.sender(), stream_id, 0, 0)
+        controller.do(late)
+        controller.register()
+        controller.open(stream_id, 1)
+        assert controller.refusal(late) == ErrorCode.STALE_BROKER_EPOCH
+        assert refuse(controller, CloseStream, stream_id, 0, 0) == ErrorCode.FENCED_LEADER_EPOCH
+        assert controller.stream(stream_id).opened
+
+    def test_a_partition_that_was_away_comes_back_at_a_later_epoch(self, controller, stream_id):
+        late = CloseStream(*controller.sender(), stream_id, 0, 0)
+        controller.do(late)
+        topic = controller.image.topic("topic")
+        controller.register(2)
+        for epoch, leader in ((1, 2), (2, 1)):
+            controller.apply(PartitionChangeRecord(topic.topic_id, 0, leader, epoch))
+            controller.open(stream_id, epoch, node_id=leader)
+            if leader == 2:
+                controller.close(stream_id, 0, epoch, node_id=2)
+        assert controller.refusal(late) == ErrorCode.FENCED_LEADER_EPOCH
+        assert controller.stream(stream_id).opened
+
+    def test_an_owner_that_keeps_its_partitions_opens_them_at_the_next_epoch(self, controller):
+        """A log is given up while no broker is active: the streams are closed, and their leader stays."""
+        (stream_id,) = controller.led_by(1)
+        generation = controller.begin_log()
+        controller.fence()
+        controller.do(AcceptLogLoss(1, generation, False))
+        assert not controller.stream(stream_id).opened
+        controller.register()
+        opening = OpenStream(*controller.sender(), stream_id, 0)
+        assert controller.refusal(opening) == ErrorCode.FENCED_LEADER_EPOCH
+        controller.open(stream_id, 1)
 
 
 def test_only_the_leader_opens_and_only_at_the_leader_epoch(controller):
