@@ -11,12 +11,15 @@ import pytest
 
 from tests.environment.rotation import turn_of_today
 from tests.simulation.cluster.bucket import Weather
-from tests.simulation.cluster.nature import Nature, draw
+from tests.simulation.cluster.lost_logs import LostLogs
+from tests.simulation.cluster.nature import MAX_DRIFT, Nature, draw
 from tests.simulation.cluster.network import Links
+from tests.simulation.cluster.records import RecordHistory
 from tests.simulation.cluster.swarm import run
 
 FIRST_ROTATING = 1_000_000  # those before are the ledger's
 ROTATING = 100
+PLACE = ("records", 0)
 PARTS = 4
 
 
@@ -53,6 +56,9 @@ def nature(*faults: str, weather: Weather | None = None) -> Nature:
         record_bytes=1_000,
         send_pause_s=0.02,
         sync_s=0.002,
+        wal="volume",
+        reach="/shared",
+        clock_drift=0.0,
     )
 
 
@@ -67,6 +73,10 @@ NATURES = {
         nature("kill", weather=Weather(late=0.1, reply_lost=0.05, repeated=0.1)),
         upload_interval_ms=300,
     ),
+    "WALs in the bucket": replace(nature("kill", "stop beyond the session"), wal="bucket"),
+    "lost WALs": nature("empty WAL", "kill"),
+    "clients cut": nature("client cut", "slow host"),
+    "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),
 }
 
 
@@ -76,6 +86,29 @@ def test_clusters_with_one_kind_of_fault(which: str) -> None:
     reports = list(run(range(3), seconds=8.0, jobs=2, nature=NATURES[which]))
     assert [(it.seed, it.findings[:3]) for it in reports if it.findings] == []
     assert all(it.acknowledged for it in reports)
+
+
+def told(*offsets: int) -> RecordHistory:
+    """Records of a producer, acknowledged by broker 1 at 5 s."""
+    history = RecordHistory()
+    for offset in offsets:
+        history.send((0, offset), PLACE)
+        history.acknowledge((0, offset), offset, 5.0, 1)
+    return history
+
+
+@pytest.mark.parametrize(
+    ("node_id", "end", "lost_s"), [(2, 1, 6.0), (1, 2, 6.0), (1, 1, 4.0)], ids=str
+)
+def test_only_what_was_given_up_may_be_missing(node_id: int, end: int, lost_s: float) -> None:
+    """Another broker's records, those in the bucket, and those that were acknowledged later are there."""
+    given_up, other = LostLogs(), LostLogs()
+    given_up.lose_records(PLACE, 1, 1, 6.0)
+    other.lose_records(PLACE, node_id, end, lost_s)
+    found = {PLACE: [(0, (0, 0))]}
+    assert told(0, 1).judge(found, {PLACE: 0}, may_miss=given_up.may_miss) == []
+    (wrong,) = told(0, 1).judge(found, {PLACE: 0}, may_miss=other.may_miss)
+    assert wrong.startswith("lost: (0, 1)")
 
 
 @pytest.mark.slow

@@ -213,9 +213,12 @@ class Admin(Client):
 class Deleter(Client):
     """Deletes records of a topic from the start of its partitions, up to what was acknowledged."""
 
-    def __init__(self, *arguments: Any, ends: Callable[[Place], int]) -> None:
+    def __init__(
+        self, *arguments: Any, ends: Callable[[Place], int], has_lost: Callable[[Place], bool]
+    ) -> None:
         super().__init__(*arguments)
         self._ends = ends
+        self._has_lost = has_lost
         self.attempted: dict[Place, int] = {}
         self.acknowledged: dict[Place, int] = {}
 
@@ -248,7 +251,8 @@ class Deleter(Client):
         if code == 0:
             self.acknowledged[place] = max(offset, self.acknowledged.get(place, 0))
         else:
-            self.seen.note("delete records", code)
+            allowed = {ErrorCode.OFFSET_OUT_OF_RANGE} if self._has_lost(place) else set()
+            self.seen.note("delete records", code, frozenset(allowed))
             self.forget(place)
 
 

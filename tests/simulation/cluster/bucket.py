@@ -36,6 +36,11 @@ class Weather:
     delay_s: tuple[float, float] = (0.005, 0.03)
     max_late_s: float = 8.0
 
+    @property
+    def is_fair(self) -> bool:
+        """Whether every request is carried out once, and answered."""
+        return not (self.refused or self.lost or self.reply_lost or self.late or self.repeated)
+
 
 class ClusterBucket:
     """What is in the bucket, and the weather around it."""

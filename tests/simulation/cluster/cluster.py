@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 from headrace.broker.node.node import Node, NodeAddress, NodeEnvironment
-from headrace.config.node import NodeConfig
+from headrace.config.node import NodeConfig, WalConfig
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.sweep.swept_bucket import SweptBucket
 from headrace.wal.device import BlockDevice
@@ -24,8 +24,9 @@ from tests.simulation.cluster.bucket import (
     Weather,
     wall_clock_ms,
 )
-from tests.simulation.cluster.disks import HostDisks
+from tests.simulation.cluster.disks import HostDisks, Volume
 from tests.simulation.cluster.loop import ClusterLoop
+from tests.simulation.cluster.lost_logs import LostLogs
 from tests.simulation.cluster.nature import Nature
 from tests.simulation.cluster.network import ClusterNetwork, HostNetwork, Links
 from tests.simulation.cluster.process import Process
@@ -35,18 +36,23 @@ RESTARTED_AFTER_S = 0.3
 
 
 class Host:
-    """A machine with its disks, and the process of the node that runs on it."""
+    """A machine with its disks and clocks, and the process of the node that runs on it."""
 
-    def __init__(self, node_id: int, name: str, config: NodeConfig, disks: HostDisks) -> None:
+    def __init__(
+        self, node_id: int, name: str, config: NodeConfig, disks: HostDisks, clock_rate: float
+    ) -> None:
         self.node_id = node_id
         self.name = name
         self.config = config
         self.disks = disks
+        self.clock_rate = clock_rate  # of the boot clock
+        self.wall_clock_ahead_ms = 0
         self.process: Process | None = None
         self.task: asyncio.Task[None] | None = None
         self.address: NodeAddress | None = None  # once it serves
         self.starts = 0
         self.keep_down = False
+        self.is_repaired = False  # an operator keeps it down
 
     @property
     def is_running(self) -> bool:
@@ -71,11 +77,13 @@ class Cluster:
         self.bucket = ClusterBucket(self.network, self.rng("bucket"), nature.weather)
         self.counts: Counter[str] = Counter()
         self.says = False
-        self._processes: list[
-            Process
-        ] = []  # also those that were killed: nobody collects their tasks
+        # Also those that were killed: nobody collects their tasks.
+        self._processes: list[Process] = []
         self.repairs: list[asyncio.Task[None]] = []  # what operators are doing
         self.failures: list[str] = []  # what no fault explains
+        self.volume = Volume(self.rng("volume"), self.failures)
+        self.twins: list[Host] = []
+        self.lost = LostLogs()
         first = settings.FIRST_CONTROLLER
         self.controllers = [self._host(first + it) for it in range(nature.controllers)]
         first = settings.FIRST_BROKER
@@ -117,7 +125,7 @@ class Cluster:
         process.kill()
         if power_cut:
             self.network.dark.add(host.name)
-        host.disks.end_process(power_cut=power_cut)
+        host.disks.end_process(process, power_cut=power_cut)
 
     def resume(self, host: Host) -> None:
         """Continue a process that was stopped."""
@@ -127,23 +135,27 @@ class Cluster:
     def heal(self) -> None:
         """End everything that is wrong, and the weather."""
         self.network.heal_all()
+        self.network.slow.clear()
         self.bucket.is_down = False
         self.bucket.weather = Weather()
+        self.volume.is_away = False
         self.network.links = Links()
         for host in self.hosts:
             host.keep_down = False
             self.resume(host)
 
     def twin(self, node_id: int) -> Host:
-        """Return a second host for a node id, with empty disks."""
-        return self._host(node_id, f"twin-{node_id}-{self.counts['second process']}")
+        """Return a second host for a node id, with its own disks or on the same volume."""
+        twin = self._host(node_id, f"twin-{node_id}-{self.counts['second process']}")
+        self.twins.append(twin)
+        return twin
 
     async def supervise(self) -> None:
         """Start again whoever has ended."""
         while True:
             await asyncio.sleep(RESTARTED_AFTER_S)
             for host in self.hosts:
-                if not host.is_running and not host.keep_down:
+                if not (host.is_running or host.keep_down or host.is_repaired):
                     self.start(host)
 
     def tell(self, what: str) -> None:
@@ -159,22 +171,28 @@ class Cluster:
 
     def _host(self, node_id: int, name: str = "") -> Host:
         name = name or settings.host_of(node_id)
+        if node_id >= settings.FIRST_CONTROLLER:
+            config, wal_path = settings.controller(self.nature, node_id), None
+        else:
+            config = settings.broker(self.nature, node_id, name)
+            wal_path = config.wal.path if "://" not in config.wal.path else None
         disks = HostDisks(
             self.rng("disks", name),
+            self.volume,
+            wal_path,
             wal_bytes=settings.WAL_DEVICE_BYTES,
             sync_s=self.nature.sync_s,
         )
-        if node_id >= settings.FIRST_CONTROLLER:
-            config = settings.controller(self.nature, node_id)
-        else:
-            config = settings.broker(self.nature, node_id, name)
-        return Host(node_id, name, config, disks)
+        drift = self.nature.clock_drift
+        return Host(
+            node_id, name, config, disks, 1 + self.rng("clock", name).uniform(-drift, drift)
+        )
 
     def _environment(self, host: Host, process: Process) -> NodeEnvironment:
         loop, bucket = self.loop, self.bucket
 
-        def open_device(config: object, writable: bool) -> BlockDevice:
-            return host.disks.open_wal(process, "/dev/wal", writable=writable)
+        def open_device(config: WalConfig, writable: bool) -> BlockDevice:
+            return host.disks.open_wal(process, config.path, writable=writable)
 
         async def open_bucket(
             _uri: str, *, rng: random.Random, policy: Any = None, **_options: object
@@ -182,8 +200,8 @@ class Cluster:
             return RetryingObjectStore(BucketClient(bucket), rng, policy)
 
         return NodeEnvironment(
-            wall_clock_ms=lambda: wall_clock_ms(loop.time()),
-            boot_clock_ms=lambda: 1_000_000 + round(loop.time() * 1000),
+            wall_clock_ms=lambda: wall_clock_ms(loop.time()) + host.wall_clock_ahead_ms,
+            boot_clock_ms=lambda: 1_000_000 + round(loop.time() * 1000 * host.clock_rate),
             monotonic_s=loop.time,
             monotonic_ns=lambda: int(loop.time() * 1e9),
             thread_time_s=loop.time,
@@ -204,7 +222,7 @@ class Cluster:
             return
         self.network.end_process(process, silently=False)
         process.kill()
-        host.disks.end_process(power_cut=False)
+        host.disks.end_process(process, power_cut=False)
         error = task.exception()
         reason = "stopped" if error is None else type(_leaf(error)).__name__
         if self.says and error is not None:

@@ -6,11 +6,15 @@ from collections.abc import Awaitable, Callable
 
 from tests.simulation.cluster import inspection
 from tests.simulation.cluster.cluster import Cluster, Host
+from tests.simulation.cluster.load import CLIENTS
+from tests.simulation.cluster.losses import lose_wal
+from tests.simulation.cluster.nature import LOSSES
 from tests.simulation.cluster.replacement import replace_disk
 from tests.simulation.cluster.settings import SESSION_MS
 
 SESSION_S = SESSION_MS / 1000
 FAILOVER_S = 3.0  # behind the end of the session
+MAX_AHEAD_MS = 600_000  # of a wall clock; records more than an hour ahead are refused
 
 
 class Story:
@@ -33,7 +37,15 @@ class Story:
             "empty controller": self._empty_controller,
             "second process": self._second_process,
             "connections reset": self._connections_reset,
+            "client cut": self._client_cut,
+            "slow host": self._slow_host,
+            "wall clock set": self._wall_clock_set,
+            "volume away": self._volume_away,
+            "empty WAL": self._empty_wal,
             "broker lost": self._broker_lost,
+            "most brokers lost": self._most_brokers_lost,
+            "owner back in its drain": self._owner_back,
+            "drainer killed": self._drainer_killed,
         }
 
     async def tell(self, until_s: float) -> None:
@@ -151,14 +163,87 @@ class Story:
         """All connections of a broker end, with the answers that are on their way."""
         self._cluster.network.reset(self._rng.choice(self._cluster.brokers).name)
 
-    async def _broker_lost(self) -> None:
-        """A broker is gone and stays away: others must serve its partitions. Nothing else may be wrong then."""
+    def _client(self) -> str:
+        return self._rng.choice(CLIENTS)
+
+    async def _client_cut(self) -> None:
+        """A client and a broker do not hear each other, or only one of them does."""
+        client, broker = self._client(), self._rng.choice(self._cluster.brokers).name
+        links = [(client, broker), (broker, client)]
+        await self._cut_links(self._rng.choice((links, links[:1], links[1:])))
+
+    async def _slow_host(self) -> None:
+        """All that a node or a client sends and gets is late."""
+        slow = self._cluster.network.slow
+        name = self._rng.choice((self._any().name, self._client()))
+        slow[name] = self._rng.choice((0.05, 0.3, 1.0)) * self._rng.random()
+        await asyncio.sleep(self._rng.uniform(0.5, 4.0))
+        slow.pop(name, None)
+
+    async def _wall_clock_set(self) -> None:
+        """Somebody sets a node's time of day."""
+        self._any().wall_clock_ahead_ms = round(self._rng.uniform(-1, 1) * MAX_AHEAD_MS)
+
+    async def _volume_away(self) -> None:
+        """Nobody can read the WAL of another broker."""
+        volume = self._cluster.volume
+        volume.is_away = True
+        await asyncio.sleep(self._rng.uniform(0.5, 4.0))
+        volume.is_away = False
+
+    async def _empty_wal(self) -> None:
+        """A broker loses its WAL, and an operator accepts it; one at a time."""
         cluster = self._cluster
         host = self._rng.choice(cluster.brokers)
-        wanted = inspection.served(host)
-        cluster.kill(host, power_cut=True)
-        host.keep_down = True
+        if host.disks.has_wal and all(it.done() for it in cluster.repairs):
+            rng = cluster.rng("loss", cluster.loop.time())
+            cluster.repairs.append(asyncio.create_task(lose_wal(cluster, host, rng)))
+
+    async def _broker_lost(self) -> None:
+        await self._lost(1)
+
+    async def _most_brokers_lost(self) -> None:
+        """Three of five, two of three."""
+        await self._lost((len(self._cluster.brokers) + 1) // 2)
+
+    async def _lost(self, count: int) -> None:
+        """Brokers are gone and stay away until others serve their partitions."""
+        cluster = self._cluster
+        if count >= len(cluster.brokers):
+            return
+        hosts = self._rng.sample(cluster.brokers, count)
+        wanted = set().union(*map(inspection.served, hosts))
+        for host in hosts:
+            cluster.kill(host, power_cut=self._rng.random() < 0.5)
+            host.keep_down = True
         left = await inspection.unserved(cluster, wanted, SESSION_S + FAILOVER_S)
-        cluster.failures += [f"{it} of {host.name} is served by nobody" for it in sorted(left)]
+        if cluster.nature.is_calm and LOSSES.issuperset(cluster.nature.faults):
+            cluster.failures += [f"{it} is served by nobody" for it in sorted(left)]
+        cluster.counts["partitions served by others"] += len(wanted) - len(left)
+        for host in hosts:
+            host.keep_down = False
+        await cluster.serving(hosts)
+
+    async def _drained(self) -> tuple[Host, Host | None]:
+        """A broker is gone; return it, and who drains its log."""
+        host = self._rng.choice(self._cluster.brokers)
+        self._cluster.kill(host, power_cut=self._rng.random() < 0.5)
+        host.keep_down = True
+        drainer = await inspection.drainer_of(self._cluster, host, SESSION_S + FAILOVER_S)
+        await asyncio.sleep(self._rng.choice((0.0, 0.05, 0.3)) * self._rng.random())
+        return host, drainer
+
+    async def _owner_back(self) -> None:
+        """A broker comes back while its log is drained."""
+        host, _ = await self._drained()
         host.keep_down = False
-        await cluster.serving([host])
+        if not host.is_repaired:
+            self._cluster.start(host)
+
+    async def _drainer_killed(self) -> None:
+        """Who drains a log dies over it."""
+        host, drainer = await self._drained()
+        if drainer is not None:
+            await self._down(drainer, power_cut=self._rng.random() < 0.5)
+        await asyncio.sleep(self._rng.choice((0.0, SESSION_S)) * self._rng.random())
+        host.keep_down = False

@@ -13,7 +13,9 @@ from headrace.broker.node.broker_role import BrokerRole
 from headrace.broker.node.controller_role import ControllerRole
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerState
+from headrace.metadata.images.logs import LogImage, LogState
 from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.log_admin import LogAdmin
 from headrace.storage.audit.inventory import KeyKind, meaning_of
 from headrace.storage.objects.keys import object_key
 from tests.simulation.cluster.cluster import Cluster, Host
@@ -45,6 +47,36 @@ def image_of(host: Host) -> MetadataImage | None:
     return None if parts is None else parts._client.image
 
 
+def newest_image(cluster: Cluster) -> MetadataImage | None:
+    """Return the newest metadata of a running controller."""
+    images = [image_of(host) for host in cluster.controllers if host.is_running]
+    return max((it for it in images if it is not None), key=lambda it: it.index, default=None)
+
+
+def log_of(cluster: Cluster, host: Host) -> LogImage | None:
+    """Return a broker's log as the controllers know it."""
+    image = newest_image(cluster)
+    return None if image is None else image.logs.get(host.node_id)
+
+
+async def drainer_of(cluster: Cluster, owner: Host, within_s: float) -> Host | None:
+    """Wait until a broker's log is drained by another one, and return that one; None: it takes longer."""
+    until_s = cluster.loop.time() + within_s
+    while cluster.loop.time() < until_s:
+        log = log_of(cluster, owner)
+        if log is not None and log.state == LogState.DRAINING and log.drain is not None:
+            found = log.drain.node_id
+            return next(it for it in cluster.brokers if it.node_id == found)
+        await asyncio.sleep(LOOK_S)
+    return None
+
+
+def log_admin_of(host: Host) -> LogAdmin | None:
+    """Return what operators ask a node for with its admin endpoint."""
+    role = broker_of(host) or controller_of(host)
+    return None if role is None else role._admin.server.logs
+
+
 def served(host: Host) -> set[tuple[UUID, int]]:
     """Return the partitions that a broker serves at this moment."""
     role = broker_of(host)
@@ -73,7 +105,7 @@ async def unserved(
 def led_twice(cluster: Cluster) -> list[str]:
     """Return the partitions that two brokers serve at this moment."""
     leaders: dict[tuple[UUID, int], list[str]] = {}
-    for host in cluster.brokers:
+    for host in cluster.brokers + cluster.twins:
         for key in sorted(served(host)):
             leaders.setdefault(key, []).append(host.name)
     return [f"{key} is led by {hosts}" for key, hosts in leaders.items() if len(hosts) > 1]
@@ -81,10 +113,9 @@ def led_twice(cluster: Cluster) -> list[str]:
 
 def served_too_long(cluster: Cluster) -> list[str]:
     """Return the brokers whose lease holds although a controller has ended their epoch: another may lead."""
-    images = [image_of(host) for host in cluster.controllers if host.is_running]
-    newest = max((it for it in images if it is not None), key=lambda it: it.index, default=None)
+    newest = newest_image(cluster)
     found = []
-    for host in cluster.brokers:
+    for host in cluster.brokers + cluster.twins:
         role = broker_of(host)
         if newest is None or not host.is_running or role is None or role._parts is None:
             continue

@@ -19,6 +19,8 @@ RECORDS, DELETED, AGING, SETTINGS = "records", "deleted", "aging", "settings"
 GROUP = "group"
 MEMBERS = 2
 ADMIN_PAUSE_S = 0.4
+# Hosts of clients whose links are cut.
+CLIENTS = ("producer-0", "producer-1", "idempotent", "member-0", "member-1", "deleter", "admin-1")
 IDEMPOTENT = 2  # the number of that producer
 
 
@@ -27,14 +29,16 @@ class Load:
 
     def __init__(self, cluster: Cluster) -> None:
         self.records = RecordHistory()
-        self.offsets = OffsetHistory()
+        self.offsets = OffsetHistory(may_misplace=cluster.lost.may_misplace)
         self.admin = AdminHistory(SETTINGS)
         self.seen = SeenCodes()
         self.read = 0
         self._cluster = cluster
         self._brokers = [it.node_id for it in cluster.brokers]
         self._topics = {RECORDS: 2 * len(self._brokers), DELETED: 2, AGING: 1, SETTINGS: 1}
-        self._deleter = Deleter(*self._of("deleter", 0), ends=self._end)
+        self._deleter = Deleter(
+            *self._of("deleter", 0), ends=self._end, has_lost=cluster.lost.has_lost
+        )
 
     async def create_topics(self) -> None:
         """Create the topics that are there from the beginning."""
@@ -78,11 +82,14 @@ class Load:
             starts[place], found[place] = await self.start("reader", reader.read(place))
         await self.start("member-9", self._member(9).look())
         self.read = sum(map(len, found.values()))
-        wrong = self.records.judge(found, starts, must_all_be_there=frozenset({IDEMPOTENT}))
+        lost = self._cluster.lost
+        wrong = self.records.judge(
+            found, starts, must_all_be_there=frozenset({IDEMPOTENT}), may_miss=lost.may_miss
+        )
         for place, start in starts.items():
             least = self._deleter.acknowledged.get(place, 0)
             most = self._deleter.attempted.get(place, 0)
-            if not least <= start <= most:
+            if not least <= start <= most and not lost.has_lost(place):
                 wrong.append(f"{place} starts at {start}: {least} to {most} was asked for")
         return wrong + self.offsets.wrong + self.admin.judge() + self.seen.faults
 
@@ -105,6 +112,7 @@ class Load:
             *self._of("idempotent", IDEMPOTENT),
             history=self.records,
             record_bytes=self._cluster.nature.record_bytes,
+            has_lost=self._cluster.lost.has_lost,
         )
 
     def _member(self, number: int) -> Member:

@@ -17,7 +17,7 @@ from headrace.protocol.messages import (
 from tests.simulation.cluster import wire
 from tests.simulation.cluster.clients import PAUSE_AFTER_ERROR_S, Client
 from tests.simulation.cluster.offsets import OffsetHistory
-from tests.simulation.cluster.records import Place, RecordHistory, record_of
+from tests.simulation.cluster.records import Place, RecordHistory, Seen, record_of
 from tests.simulation.cluster.wire import LOST, Connection
 
 ASK_S = 4.0
@@ -169,12 +169,16 @@ class Member(Client):
             self.drop(node_id)
             self.forget(place)
             return False
+        if found.code == ErrorCode.OFFSET_OUT_OF_RANGE and self._offsets.may_misplace(place):
+            positions[place] = (await wire.earliest(leader, *place))[1]
+            return False
         if found.code:
             self.seen.note("fetch", found.code)
             self.forget(place)
             return False
         for offset, value in found.records:
-            self._history.see(place, offset, record_of(value))
+            now_s = asyncio.get_running_loop().time()
+            self._history.see(place, offset, Seen(record_of(value), node_id, now_s))
             positions[place] = offset + 1
         return bool(found.records)
 

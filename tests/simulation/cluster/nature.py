@@ -7,7 +7,6 @@ from tests.simulation.cluster.bucket import Weather
 from tests.simulation.cluster.network import Links
 
 KIB = 1024
-# Not drawn, as brokers do not take over from each other yet: "broker lost".
 FAULTS = (
     "kill",
     "power cut",
@@ -22,7 +21,21 @@ FAULTS = (
     "empty controller",
     "second process",
     "connections reset",
+    "client cut",
+    "slow host",
+    "wall clock set",
+    "volume away",
+    "empty WAL",
+    "broker lost",
+    "most brokers lost",
+    "owner back in its drain",
+    "drainer killed",
 )
+# In these nothing else is wrong while brokers are lost: others must serve their partitions in time.
+LOSSES = frozenset({"broker lost", "most brokers lost"})
+
+
+MAX_DRIFT = 0.05  # two clocks are apart by less than the ninth that a lease has in hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,14 @@ class Nature:
     record_bytes: int
     send_pause_s: float  # of a producer
     sync_s: float  # of a disk, at most
+    wal: str = "volume"  # or "bucket": where the WALs of brokers lie
+    reach: str = "/shared"  # `headrace.wal.reach`: empty, or the volume
+    clock_drift: float = 0.0  # a host's boot clock runs faster or slower by at most so much
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether nothing but the faults is wrong."""
+        return not self.links.loss and self.weather.is_fair
 
 
 def draw(rng: random.Random) -> Nature:
@@ -77,4 +98,7 @@ def draw(rng: random.Random) -> Nature:
         record_bytes=rng.choice((100, 1_000, 4_000)),
         send_pause_s=rng.choice((0.02, 0.06)),
         sync_s=rng.choice((0.002, 0.002, 0.02)),
+        wal=rng.choices(("volume", "bucket"), (3, 1))[0],
+        reach=rng.choices(("/shared", ""), (6, 1))[0],
+        clock_drift=rng.choice((0.0, 0.0, MAX_DRIFT)),
     )

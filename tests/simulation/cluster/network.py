@@ -56,6 +56,7 @@ class ClusterNetwork:
         self.arrivals = 0
         self.listening: dict[Address, Listening] = {}
         self.dark: set[str] = set()  # hosts without power
+        self.slow: dict[str, float] = {}  # hosts whose packets take so many seconds more
         self._cut: set[tuple[str, str]] = set()  # from, to
         self._connections: dict[Transport, None] = {}  # one end of each
         self._ports = itertools.count(30_000)
@@ -89,7 +90,7 @@ class ClusterNetwork:
             elif there not in self.dark and not answered.done():
                 answered.set_result(self.listening.get(address))
 
-        self.world(2 * self.delay_s(), syn)
+        self.world(2 * (self.delay_s() + self.more_s(process.host, address[0])), syn)
         async with asyncio.timeout(SYN_TIMEOUT_S):
             listening = await answered
         if listening is None:
@@ -153,6 +154,10 @@ class ClusterNetwork:
         if links.loss and rng.random() < links.loss:
             delay_s += RETRANSMITTED_S * rng.choice((1, 1, 1, 3))
         return delay_s
+
+    def more_s(self, source: str, target: str) -> float:
+        """Return how much longer a packet takes between slow hosts."""
+        return self.slow.get(source, 0.0) + self.slow.get(target, 0.0)
 
     def world(self, after_s: float, happen: Callable[..., object], *args: Any) -> None:
         """Let something happen later, whoever lives or is stopped then."""
@@ -280,6 +285,7 @@ class Transport(asyncio.Transport):
 
     def _send(self, data: bytes, more_s: float = 0.0) -> None:
         network = self._network
+        more_s += network.more_s(self.host, self.other.host)
         when_s = network.loop.time() + network.delay_s() + more_s
         # Later than what was sent before: timers of one moment go off in any order.
         self._arrives_at_s = when_s = max(when_s, self._arrives_at_s + IN_ORDER_S)

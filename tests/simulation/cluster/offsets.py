@@ -4,7 +4,10 @@ A member goes on where the group was, so what is committed only grows. Found is 
 acknowledged before it was asked for, unless it is a commit whose outcome nobody knows: that one may take effect late.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from tests.simulation.cluster.records import Place
 
 NONE = -1
 
@@ -23,6 +26,8 @@ class OffsetHistory:
     registers: dict[tuple[str, str, int], _Register] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     commits: int = 0
+    # Whether the offsets of a partition are not to be judged: those of the group, or its records, may be lost.
+    may_misplace: Callable[[Place], bool] = lambda _place: False
 
     def attempt(self, key: tuple[str, str, int], offset: int) -> None:
         """Note a commit before it leaves: from here on its outcome is not known."""
@@ -48,6 +53,8 @@ class OffsetHistory:
     def find(self, key: tuple[str, str, int], offset: int, at_least: int) -> None:
         """Judge what was found; `at_least` was acknowledged before it was asked for."""
         register = self._of(key)
+        if self.may_misplace(key[1:]):
+            return
         if offset != NONE and offset not in register.attempted:
             self.wrong.append(f"{key}: found {offset}, which nobody committed")
         elif offset < at_least and offset not in register.unknown:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +61,7 @@ class Producer(Client):
             self.forget(place)
             return False
         for offset, record in enumerate(records, start=base):
-            self._history.acknowledge(record, offset, loop.time())
+            self._history.acknowledge(record, offset, loop.time(), node_id)
         return True
 
 
@@ -75,13 +76,21 @@ class _Batch:
 class IdempotentProducer(Client):
     """Repeats a batch, with its sequence, until it is acknowledged; several of a partition are under way at once."""
 
-    def __init__(self, *arguments: Any, history: RecordHistory, record_bytes: int) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        history: RecordHistory,
+        record_bytes: int,
+        has_lost: Callable[[Place], bool],
+    ) -> None:
         super().__init__(*arguments)
         self._history = history
         self._record_bytes = record_bytes
+        self._has_lost = has_lost
         self._sent = 0
-        self._producer_id = -1
-        self._epoch = -1
+        # One for each partition: where one has lost records, the others' sequences go on.
+        self._ids: dict[Place, tuple[int, int]] = {}
+        self._begun: set[Place] = set()  # where a first batch was acknowledged
         self._sequences: dict[Place, int] = {}
         self._unacknowledged: dict[Place, deque[_Batch]] = {}
 
@@ -93,17 +102,19 @@ class IdempotentProducer(Client):
         while loop.time() < until_s or any(self._unacknowledged.values()):
             place = self.rng.choice(places)
             waiting = self._unacknowledged[place]
-            while loop.time() < until_s and len(waiting) < self.rng.randint(1, MAX_INFLIGHT):
+            # A broker that knows nothing of a producer takes any first batch, also behind one that it has refused.
+            most = MAX_INFLIGHT if place in self._begun else 1
+            while loop.time() < until_s and len(waiting) < self.rng.randint(1, most):
                 waiting.append(self._new_batch(place))
             try:
-                if self._producer_id < 0:
-                    await self._initialise()
+                if place not in self._ids:
+                    self._ids[place] = await self._initialise()
                 done = await self._send(place) if waiting else True
             except LOST:
                 done = False
             await asyncio.sleep(pause_s if done else PAUSE_AFTER_ERROR_S)
 
-    async def _initialise(self) -> None:
+    async def _initialise(self) -> tuple[int, int]:
         node_id, connection = await self.any_broker()
         request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
         try:
@@ -114,7 +125,18 @@ class IdempotentProducer(Client):
         if answer.error_code:
             self.seen.note("init producer id", answer.error_code)
             raise ConnectionError
-        self._producer_id, self._epoch = answer.producer_id, answer.producer_epoch
+        return answer.producer_id, answer.producer_epoch
+
+    def _begin_anew(self, place: Place) -> None:
+        """Repeat what is not acknowledged as another producer: records before it are lost, by an operator's word."""
+        del self._ids[place]
+        self._begun.discard(place)
+        sequence = 0
+        waiting = self._unacknowledged[place]
+        for number, batch in enumerate(waiting):
+            waiting[number] = _Batch(sequence, batch.records)
+            sequence += len(batch.records)
+        self._sequences[place] = sequence
 
     def _new_batch(self, place: Place) -> _Batch:
         records = [(self.number, self._sent + it) for it in range(self.rng.choice(_RECORDS))]
@@ -134,6 +156,7 @@ class IdempotentProducer(Client):
             self.drop(node_id)
             self.forget(place)
             return False
+        now_s = asyncio.get_running_loop().time()
         is_first_failed = False
         for batch, (code, base) in zip(list(waiting), answers, strict=True):
             if (
@@ -141,14 +164,19 @@ class IdempotentProducer(Client):
                 and not is_first_failed
             ):
                 waiting.popleft()
+                self._begun.add(place)
                 for offset, record in enumerate(batch.records, start=base):
                     known = offset if code == ErrorCode.NONE else None
-                    self._history.acknowledge(record, known, asyncio.get_running_loop().time())
+                    self._history.acknowledge(record, known, now_s, node_id)
             elif is_first_failed:
                 pass  # it came behind one that is missing, and is repeated
             else:
                 is_first_failed = True
-                self.seen.note("idempotent produce", code)
+                has_lost = code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and self._has_lost(place)
+                if has_lost:
+                    self._begin_anew(place)
+                else:
+                    self.seen.note("idempotent produce", code)
         if is_first_failed:
             self.forget(place)
         return not is_first_failed
@@ -160,8 +188,8 @@ class IdempotentProducer(Client):
         contents = []
         for batch in batches:
             options = BatchOptions(
-                producer_id=self._producer_id,
-                producer_epoch=self._epoch,
+                producer_id=self._ids[place][0],
+                producer_epoch=self._ids[place][1],
                 base_sequence=batch.sequence,
             )
             values = [value_of(it, self._record_bytes) for it in batch.records]

@@ -6,11 +6,18 @@ if it was refused as not appended, nowhere.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 RecordId = tuple[int, int]  # producer, number
 Place = tuple[str, int]  # topic, partition
+# Whether a record may be missing that a broker has told of: place, broker, offset, and when it told.
+MayMiss = Callable[[Place, int, int, float], bool]
+
+
+def nothing(_place: Place, _node_id: int, _offset: int, _told_s: float) -> bool:
+    """No record may be missing."""
+    return False
 
 
 def value_of(record: RecordId, size_bytes: int) -> bytes:
@@ -32,6 +39,16 @@ class Sent:
     is_acknowledged: bool = False
     offset: int | None = None  # if it was told
     acknowledged_at_s: float = 0.0
+    node_id: int = -1  # who acknowledged it
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One record that a consumer was given."""
+
+    record: RecordId
+    node_id: int
+    at_s: float
 
 
 @dataclass(slots=True)
@@ -41,21 +58,22 @@ class RecordHistory:
     sent: dict[RecordId, Sent] = field(default_factory=dict)
     acknowledged: int = 0
     ends: dict[Place, int] = field(default_factory=dict)  # behind what is acknowledged
-    seen: dict[tuple[Place, int], RecordId] = field(default_factory=dict)  # by consumers
+    seen: dict[tuple[Place, int], Seen] = field(default_factory=dict)  # by consumers
 
-    def see(self, place: Place, offset: int, record: RecordId) -> None:
+    def see(self, place: Place, offset: int, seen: Seen) -> None:
         """Note what a consumer was given."""
-        self.seen[place, offset] = record
+        self.seen[place, offset] = seen
 
     def send(self, record: RecordId, place: Place) -> None:
         """Note a record before it leaves."""
         self.sent[record] = Sent(place)
 
-    def acknowledge(self, record: RecordId, offset: int | None, now_s: float) -> None:
-        """Note an acknowledgement; None: it was not told which offset."""
+    def acknowledge(self, record: RecordId, offset: int | None, now_s: float, node_id: int) -> None:
+        """Note an acknowledgement of a broker; None: it was not told which offset."""
         self.sent[record].is_acknowledged = True
         self.sent[record].offset = offset
         self.sent[record].acknowledged_at_s = now_s
+        self.sent[record].node_id = node_id
         self.acknowledged += 1
         if offset is not None:
             place = self.sent[record].place
@@ -67,6 +85,7 @@ class RecordHistory:
         starts: Mapping[Place, int],
         *,
         must_all_be_there: frozenset[int] = frozenset(),
+        may_miss: MayMiss = nothing,
     ) -> list[str]:
         """Compare with what was read, from each place's start on; return what is wrong.
 
@@ -74,6 +93,7 @@ class RecordHistory:
             found: all records by place, by offset.
             starts: where logs start now: what lies below was deleted.
             must_all_be_there: producers that repeated until they were acknowledged, in order.
+            may_miss: of which records the loss was accepted.
         """
         wrong: list[str] = []
         offsets: dict[RecordId, list[int]] = defaultdict(list)
@@ -89,27 +109,39 @@ class RecordHistory:
                 continue  # the topic is gone
             if len(there) > 1:
                 wrong.append(f"twice: {record} of {sent.place} at {there}")
-            elif sent.is_acknowledged and sent.offset is None and not there and start == 0:
-                wrong.append(f"lost: {record} of {sent.place}, acknowledged as a duplicate")
             elif record[0] in must_all_be_there and not sent.is_acknowledged:
                 wrong.append(f"never acknowledged: {record} of {sent.place}")
+            elif not there and may_miss(
+                sent.place, sent.node_id, _offset_of(sent), sent.acknowledged_at_s
+            ):
+                continue
+            elif sent.is_acknowledged and sent.offset is None and not there and start == 0:
+                wrong.append(f"lost: {record} of {sent.place}, acknowledged as a duplicate")
             elif sent.offset is not None and sent.offset >= start and there != [sent.offset]:
                 told = f"acknowledged at {sent.offset} at {sent.acknowledged_at_s:.2f} s"
                 wrong.append(f"lost: {record} of {sent.place}, {told}, found at {there}")
-        return wrong + self._changed(found, starts)
+        return wrong + self._changed(found, starts, may_miss)
 
     def _changed(
         self,
         found: Mapping[Place, Sequence[tuple[int, RecordId]]],
         starts: Mapping[Place, int],
+        may_miss: MayMiss,
     ) -> list[str]:
         """What consumers were given, and is not there any more, or is something else."""
         there = {(place, offset): it for place, records in found.items() for offset, it in records}
         return [
-            f"{place} at {offset} was read as {record}, and is {there.get((place, offset))}"
-            for (place, offset), record in self.seen.items()
-            if offset >= starts.get(place, 1 << 62) and there.get((place, offset)) != record
+            f"{place} at {offset} was read as {seen.record}, and is {there.get((place, offset))}"
+            for (place, offset), seen in self.seen.items()
+            if offset >= starts.get(place, 1 << 62)
+            and there.get((place, offset)) != seen.record
+            and not may_miss(place, seen.node_id, offset, seen.at_s)
         ]
+
+
+def _offset_of(sent: Sent) -> int:
+    """Where a record was acknowledged; of a duplicate it is not known, so anywhere."""
+    return 1 << 62 if sent.offset is None else sent.offset
 
 
 def _in_order(

@@ -24,7 +24,7 @@ async def replace_disk(cluster: Cluster, host: Host) -> None:
     if lost is None:
         return
     cluster.kill(host, power_cut=True)
-    host.disks.replace()
+    host.disks.replace_metadata()
     cluster.start(host)
     while (found := _directory_id(host)) in (None, lost, UUID(int=0)):
         await asyncio.sleep(PAUSE_AFTER_ERROR_S)

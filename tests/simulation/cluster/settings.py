@@ -24,6 +24,7 @@ KAFKA_PORT = 9092
 BUCKET = "s3://cluster?region=none"
 WAL_BYTES = 8 * MIB
 WAL_DEVICE_BYTES = WAL_BYTES + MIB
+SHARED = "/shared"  # below it are the WALs that every host can open
 SESSION_MS = 3_000
 OFFSETS_PARTITIONS = 2
 
@@ -64,7 +65,9 @@ def broker(nature: Nature, node_id: int, host: str) -> NodeConfig:
         node_id=node_id,
         process_roles=("broker",),
         network=NetworkConfig(listeners=(Endpoint("PLAINTEXT", host, KAFKA_PORT),)),
-        wal=WalConfig(path="/dev/wal", capacity_bytes=WAL_BYTES, max_window_bytes=4 * MIB),
+        wal=WalConfig(
+            path=wal_path(nature, node_id, host), capacity_bytes=WAL_BYTES, max_window_bytes=4 * MIB
+        ),
         storage=_storage(nature),
         metadata=MetadataConfig(quorum_bootstrap_servers=found, **_metadata(nature)),
         groups=GroupConfig(
@@ -81,6 +84,21 @@ def broker(nature: Nature, node_id: int, host: str) -> NodeConfig:
         telemetry=TelemetryConfig(admin_port=-1),
         static={"s3.data.buckets": BUCKET},
     )
+
+
+def wal_path(nature: Nature, node_id: int, host: str) -> str:
+    """Return where a broker's WAL lies.
+
+    A second host for a broker's id has an empty disk of its own. Where that would be accepted, as nothing in the
+    broker's log is needed once others have drained it or it was given up, it has the broker's volume: what the second
+    process acknowledged would else be on a disk that nobody has again.
+    """
+    if nature.wal == "bucket":
+        return BUCKET
+    stays_needed = not nature.reach and "empty WAL" not in nature.faults
+    if host != host_of(node_id) and stays_needed:
+        return f"/local/wal-{host}"
+    return f"{SHARED}/wal-{node_id}"
 
 
 def _metadata(nature: Nature) -> dict[str, Any]:
