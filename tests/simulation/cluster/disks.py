@@ -14,8 +14,6 @@ from tests.simulation.cluster.process import WORLD, Process
 from tests.simulation.directory import SimulatedDirectoryDisk
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 
-_MAX_TRACE = 2_000
-
 
 class Volume:
     """The disks of WALs by their paths, as every host finds them."""
@@ -39,8 +37,6 @@ class Volume:
             raise WalDeviceError(f"{path} cannot be opened")
         if writable and not owns:
             self._failures.append(f"{process.host} opens {path} of another broker to write")
-        if len(disk.trace) > 10 * _MAX_TRACE:
-            del disk.trace[:-_MAX_TRACE]
         opened = disk.open(path, writable=writable)
         if writable:
             self.writers[path] = process
@@ -88,7 +84,7 @@ class HostDisks:
         if self._wal_path is not None and self._volume.writers.get(self._wal_path) is process:
             del self._volume.writers[self._wal_path]
             wal = self._volume.disks[self._wal_path]
-            del wal.trace[:-_MAX_TRACE]
+            wal.trace.clear()  # it may hold whole images
             disks.append(wal)
         for disk in disks:
             if power_cut:

@@ -41,15 +41,20 @@ class _Operator:
 
     async def accept(self) -> None:
         """Ask until the log is given up, or drained by others."""
-        first = log = inspection.log_of(self._cluster, self._owner)
-        while log is not None and first is not None and not _is_over(first, log):
+        first = log = await self._known_log()
+        while not _is_over(first, log):
             await asyncio.sleep(PAUSE_S)
             await self._ask(self._rng.choice(self._cluster.hosts))
-            log = inspection.log_of(self._cluster, self._owner) or log
-        if log is not None and log.state != LogState.DRAINED and self._before is not None:
+            log = await self._known_log()
+        if log.state != LogState.DRAINED and self._before is not None:
             now_s = self._cluster.loop.time()
             self._cluster.counts["log lost"] += 1
             self._cluster.lost.lose(self._before, self._owner.node_id, now_s)
+
+    async def _known_log(self) -> LogImage:
+        while (log := inspection.log_of(self._cluster, self._owner)) is None:
+            await asyncio.sleep(PAUSE_S)  # no controller is up
+        return log
 
     async def _ask(self, through: Host) -> None:
         """Ask one node once."""
