@@ -120,7 +120,9 @@ def served_too_long(cluster: Cluster) -> list[str]:
         if newest is None or not host.is_running or role is None or role._parts is None:
             continue
         known, epoch = newest.brokers.get(host.node_id), role._parts._client.node_epoch
-        is_over = known is not None and (known.epoch > epoch or known.state > BrokerState.ACTIVE)
+        is_over = known is not None and (
+            known.epoch > epoch or (known.epoch == epoch and known.state > BrokerState.ACTIVE)
+        )
         if is_over and role._parts.partitions.is_lease_valid():
             found.append(f"{host.name} has a lease in epoch {epoch}, which has ended")
     return found
