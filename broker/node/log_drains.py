@@ -7,6 +7,7 @@ controller asks another broker, and this one again after a while.
 
 import asyncio
 import logging
+import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,7 @@ from headrace.broker.adapters.foreign_log import ForeignLog, ForeignLogs
 from headrace.broker.adapters.write_ahead_log import LogLocation
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import NodeConfig
+from headrace.invariants import InvariantError
 from headrace.loop_clock import loop_ms
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import (
@@ -28,7 +30,12 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import Drain, LogImage, drains_of, reached_places
 from headrace.metadata.records.logs import LogReach
 from headrace.storage.drain import DrainReport, WalDrain
-from headrace.storage.errors import FencedError, RetriableStorageError, StorageError
+from headrace.storage.errors import (
+    CommitRefusedError,
+    FencedError,
+    RetriableStorageError,
+    StorageError,
+)
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.ports import UploadedObjects
 from headrace.storage.stats import UploadCounters
@@ -42,7 +49,18 @@ GIVE_UP_MS: Final = (
     10_000  # after this of failures that may pass, this broker says that it cannot read a log
 )
 PAUSE_S: Final = 0.5  # before the next attempt, or the next request to a controller
-_PASSING: Final = (WalChangedError, RetriableStorageError, OSError)
+# A commit is refused, too, after an attempt whose own last commit arrived late: then the next begins behind it.
+_PASSING: Final = (WalChangedError, RetriableStorageError, CommitRefusedError, OSError)
+# What bytes may raise in code that has a mistake: such a log must not end one broker after the other.
+_MISTAKES: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    InvariantError,
+    LookupError,
+    TypeError,
+    struct.error,
+)
 _EXPECTED: Final = (StorageError, WalError, OSError, ValueError)
 
 
@@ -144,7 +162,7 @@ class LogDrains:
         while True:
             try:
                 await self._drain_once(log, drained)
-            except FencedError:
+            except (FencedError, NodeFencedError, RefusedError):
                 raise
             except _PASSING as error:
                 if loop_ms() > give_up_ms:
@@ -156,6 +174,10 @@ class LogDrains:
                 )
                 await asyncio.sleep(PAUSE_S)
             except _EXPECTED as error:
+                await self._refuse(log, drained, error)
+                return
+            except _MISTAKES as error:
+                logger.exception("draining a log has failed", extra=_fields(log))
                 await self._refuse(log, drained, error)
                 return
             else:

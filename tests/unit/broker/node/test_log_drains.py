@@ -17,7 +17,7 @@ from headrace.metadata.controller.drains import REFUSED_MS
 from headrace.metadata.images.logs import LogState
 from headrace.metadata.records.logs import LogMedium
 from headrace.storage.drain import WalDrain
-from headrace.storage.errors import ObjectStoreError
+from headrace.storage.errors import CommitRefusedError, ObjectStoreError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.record_batch import encode_header
 from headrace.storage.stats import UploadCounters
@@ -177,7 +177,13 @@ async def test_the_owner_that_comes_back_ends_the_drain(cluster):
 
 
 @pytest.mark.parametrize(
-    "error", [OSError(5, "EIO"), WalChangedError("it is written"), ObjectStoreError("503")]
+    "error",
+    [
+        OSError(5, "EIO"),
+        WalChangedError("it is written"),
+        ObjectStoreError("503"),
+        CommitRefusedError("a late commit"),
+    ],
 )
 @scenario
 async def test_a_failure_that_may_pass_is_tried_again(cluster, error):
@@ -214,6 +220,20 @@ async def test_a_log_that_cannot_be_opened_is_refused_with_the_reason(cluster):
             await eventually(lambda: drains.statistics.finished)
             assert log_of(client).state == LogState.DRAINED
     assert (drains.statistics.refused, drains.statistics.finished) == (1, 1)
+
+
+@scenario
+async def test_a_log_that_shows_a_mistake_ends_no_broker(cluster, caplog):
+    logs = Logs()
+    logs.refusals = [ZeroDivisionError("a mistake of ours")]
+    async with cluster.controller():
+        await died(cluster, logs)
+        async with draining(cluster, logs) as (client, drains):
+            await eventually(lambda: log_of(client).refusals)
+            assert log_of(client).refusals[0].reason == "ZeroDivisionError: a mistake of ours"
+            await eventually(lambda: not drains.statistics.running)
+    assert [it.exc_info for it in caplog.records if it.message == "draining a log has failed"]
+    caplog.clear()
 
 
 @scenario
