@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from headrace.metadata.controller.drains import why_waiting
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import has_ended
 from headrace.metadata.images.logs import LogImage, LogState, log_of
@@ -26,6 +27,8 @@ class DescribedLog(NamedTuple):
     medium: str
     places: tuple[str, ...]
     drainer: int | None
+    draining_since_ms: int | None
+    waiting: str | None  # why it is not being drained, although its owner has ended
     damage_accepted: bool
     refusals: tuple[str, ...]  # of brokers that could not read it
     offline_partitions: int
@@ -61,12 +64,17 @@ def log_state(image: MetadataImage, node_id: int) -> str:
 
 
 def waiting_logs(image: MetadataImage) -> list[str]:
-    """Say of each log why partitions may wait for it: its owner has ended, and it may hold what is nowhere else."""
+    """Say of each log why partitions may wait for it: its owner has ended, and they have not moved."""
     return [
-        f"log {log.log_id} of broker {log.owner}, generation {log.generation}, {_step(log)}"
+        f"log {log.log_id} of broker {log.owner}, generation {log.generation}, {_step(log, image)}"
         for _, log in sorted(image.logs.items())
-        if not log.settled and has_ended(image.brokers, log.owner)
+        if _is_awaited(log, image)
     ]
+
+
+def _is_awaited(log: LogImage, image: MetadataImage) -> bool:
+    over = log.state in (LogState.DRAINED, LogState.LOST)
+    return not over and has_ended(image.brokers, log.owner)
 
 
 def _described(log: LogImage, image: MetadataImage, offline: Offline) -> DescribedLog:
@@ -82,6 +90,8 @@ def _described(log: LogImage, image: MetadataImage, offline: Offline) -> Describ
         log.medium.name.lower(),
         log.places,
         log.drain.node_id if drains and log.drain is not None else None,
+        log.assigned_ms if drains else None,
+        why_waiting(log, image) if not drains and _is_awaited(log, image) else None,
         log.damage_accepted,
         tuple(f"broker {it.node_id}: {it.reason}" for it in log.refusals),
         sum(map(len, offline.values())),
@@ -89,7 +99,7 @@ def _described(log: LogImage, image: MetadataImage, offline: Offline) -> Describ
     )
 
 
-def _step(log: LogImage) -> str:
+def _step(log: LogImage, image: MetadataImage) -> str:
     if log.state == LogState.DRAINING and log.drain is not None:
         return f"is drained by broker {log.drain.node_id}"
-    return "waits for its owner, a broker that can drain it, or the acceptance of its loss"
+    return why_waiting(log, image)

@@ -127,7 +127,9 @@ def _log_records(log: LogImage) -> Iterator[Record]:
         yield LogRefusedRecord(log.log_id, it.node_id, it.node_epoch, it.reason, it.refused_ms)
     if log.drain is not None:
         drain = log.drain
-        yield LogAssignedRecord(log.log_id, drain.epoch, drain.node_id, drain.node_epoch)
+        yield LogAssignedRecord(
+            log.log_id, drain.epoch, drain.node_id, drain.node_epoch, log.assigned_ms
+        )
     elif log.state in (LogState.EMPTY, LogState.DRAINED):
         yield LogEmptiedRecord(log.log_id)
     if log.state == LogState.DRAINED:

@@ -3,12 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Protocol
 
 from headrace.metadata.commits import Committed, Committer, Decide
 from headrace.metadata.controller.brokers import fence_broker, require_broker, unfence_broker
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
-from headrace.metadata.controller.drains import due_logs, settle_log
+from headrace.metadata.controller.drains import due_logs, is_drain_over, settle_log
 from headrace.metadata.controller.logs import has_keys_left, replace_keys
 from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
@@ -58,6 +59,7 @@ class BrokerSupervision:
         self._tick_ms = tick_interval_ms(session_timeout_ms)
         self._wall_clock_ms = wall_clock_ms
         self._boot_clock_ms = boot_clock_ms
+        self._may_be_due = asyncio.Event()
         self._last_heartbeats: dict[
             int, LastHeartbeat
         ] = {}  # by node id; of registered brokers only
@@ -118,9 +120,12 @@ class BrokerSupervision:
         }
 
     def follow(self, old: MetadataImage, new: MetadataImage) -> None:
-        """Begin and end sessions according to committed registrations and fencings."""
+        """Begin and end sessions according to committed registrations and fencings; look at what may be due."""
+        if is_drain_over(old, new):
+            self._may_be_due.set()
         if old.brokers is new.brokers:
             return
+        self._may_be_due.set()
         for node_id in [it for it in self._last_heartbeats if it not in new.brokers]:
             del self._last_heartbeats[node_id]
         for broker in new.brokers.values():
@@ -131,9 +136,12 @@ class BrokerSupervision:
                 self._sessions.begin(_registered(broker), self._boot_clock_ms())
 
     async def run(self) -> None:
-        """Check deadlines regularly until cancelled."""
+        """Check deadlines regularly until cancelled; at once when a log may be assigned that waits."""
         while True:
-            await asyncio.sleep(self._tick_ms / 1000)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._tick_ms / 1000):
+                    await self._may_be_due.wait()
+            self._may_be_due.clear()
             try:
                 await self.check_deadlines()
             except (RefusedError, ControllerUnavailableError) as error:

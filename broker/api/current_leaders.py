@@ -2,6 +2,7 @@
 
 A client that finds the leader in the answer itself needs no metadata request. It ignores an epoch that is not newer
 than the one that it knows, so it does not loop while a partition is being opened here or the lease is not valid.
+The leader is -1 while none is alive, as Metadata has it.
 
 Source: `KafkaApis.handleProduceRequest`, `handleFetchRequest`, `getCurrentLeader`.
 """
@@ -10,7 +11,7 @@ from collections.abc import Generator, Sequence
 from typing import Final, TypeVar
 from uuid import UUID
 
-from headrace.broker.cluster.cluster_view import ClientSide, ClusterView
+from headrace.broker.cluster.cluster_view import ClientSide, ClusterView, live_leader
 from headrace.metadata.image import MetadataImage, PartitionImage
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.response import FetchTopicResponse
@@ -49,7 +50,7 @@ def name_leaders(
             found = _partition(image, topic.name, topic.topic_id, answer.partition_index)
             if found is None:
                 continue
-            leader = CurrentLeader(found.leader, found.leader_epoch)
+            leader = CurrentLeader(live_leader(image, found), found.leader_epoch)
             partitions[position] = answer._replace(current_leader=leader)
             endpoint = cluster.broker(client, found.leader)
             if endpoint is not None:

@@ -4,8 +4,10 @@ Behaviour:
   * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, never
     above 2,000; the cursor names the first partition that did not fit.
   * An empty list of topics asks for all.
-  * A partition whose leader has no listener of the client's name is LISTENER_NOT_FOUND.
-Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.json; KIP-966.
+  * A partition whose leader is not alive, or has no listener of the client's name, has leader -1 and, unlike in
+    Metadata, no error.
+Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.json; KIP-966;
+    `KRaftMetadataCache.getPartitionMetadataForDescribeTopicResponse`.
 """
 
 from heapq import merge
@@ -90,7 +92,7 @@ class DescribeTopicPartitionsHandler:
             is_internal=topic.name in INTERNAL_TOPICS,
             partitions=[
                 _Partition(
-                    **seen.leadership(partition),
+                    **(seen.leadership(partition) | {"error_code": 0}),
                     eligible_leader_replicas=[],
                     last_known_elr=[],
                 )

@@ -3,6 +3,8 @@
 Behaviour:
   * Brokers have the address of the listener that received the request; when nothing is advertised, the address
     that the client used. A partition whose leader has no such listener is LISTENER_NOT_FOUND.
+  * A partition whose leader is starting, or whose epoch has ended, is LEADER_NOT_AVAILABLE with leader -1 and the
+    leader epoch that it has; its only replica is offline, and still in sync.
   * A topic that is named twice is answered once. Topics come in any order.
   * A topic that does not exist and may be created (request flag and `auto.create.topics.enable`) is
     created, and the answer already shows it.
@@ -13,7 +15,7 @@ Version notes:
   * 1: null asks for all topics.  4: allow_auto_topic_creation.  6: LISTENER_NOT_FOUND, which was
     LEADER_NOT_AVAILABLE.  7: leader epoch.  9: flexible.  10: topic ids.  12: look-up by topic id.
     13: top-level error.
-Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102.
+Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102; `KRaftMetadataCache.getPartitionMetadata`.
 """
 
 from typing import Any

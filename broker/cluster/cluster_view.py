@@ -12,6 +12,15 @@ from headrace.protocol.leader_discovery import NodeEndpoint
 UNSPECIFIED_HOSTS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # compared with, never bound
 
 
+NO_LEADER = -1
+
+
+def live_leader(image: MetadataImage, partition: PartitionImage) -> int:
+    """Return the leader of a partition; none while that is starting, or once its epoch has ended."""
+    leader = image.brokers.get(partition.leader)
+    return NO_LEADER if leader is None or leader.fenced else partition.leader
+
+
 class ClientSide(Protocol):
     """The broker's address that a client is connected to: a `RequestContext`, or its `ConnectionInfo`."""
 
@@ -52,16 +61,15 @@ class SeenCluster(NamedTuple):
         available = partition.leader in self.brokers
         code = ErrorCode.NONE
         if not available:
-            leader = self.image.brokers.get(partition.leader)
-            alive = leader is not None and not leader.fenced
+            alive = live_leader(self.image, partition) != NO_LEADER
             code = without_listener if alive else ErrorCode.LEADER_NOT_AVAILABLE
         return {
             "error_code": int(code),
             "partition_index": partition.partition,
-            "leader_id": partition.leader if available else -1,
+            "leader_id": partition.leader if available else NO_LEADER,
             "leader_epoch": partition.leader_epoch,
             "replica_nodes": [partition.leader],
-            "isr_nodes": [partition.leader] if available else [],
+            "isr_nodes": [partition.leader],  # the last one stays in it
             "offline_replicas": [] if available else [partition.leader],
         }
 

@@ -1,11 +1,11 @@
 """Makes the records by which the partitions of a log leave its owner. Pure."""
 
+from collections import Counter
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Final
 
-from headrace.metadata.controller.placement import partitions_led, place
+from headrace.metadata.controller.placement import active_brokers, place
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.brokers import active_brokers
 from headrace.metadata.images.logs import LogImage
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
@@ -14,7 +14,8 @@ from headrace.metadata.records.topics import PartitionChangeRecord
 if TYPE_CHECKING:
     from random import Random
 
-STEP_STREAMS: Final = 10_000  # looked at: some milliseconds
+STEP_LOOKED_AT: Final = 10_000  # streams, or topics and partitions: some milliseconds
+STEP_MOVED: Final = 1_000  # partitions, likewise
 
 
 def hand_over(
@@ -22,29 +23,43 @@ def hand_over(
 ) -> Generator[None, None, list[Record]]:
     """Give, in steps, records that close all streams of a log and name new leaders for its owner's partitions.
 
-    The leaders are spread as new partitions are. Without an active broker the owner stays the leader.
+    The leaders are spread as new partitions are.
+
+    Raises:
+        RefusedError: no broker is active.
     """
+    brokers = active_brokers(image)
     records: list[Record] = []
     for number, stream in enumerate(image.streams.values(), start=1):
         if stream.opened and stream.node_id == log.owner:
             records.append(
                 StreamStateRecord(stream.stream_id, stream.epoch, StreamState.CLOSED, log.owner)
             )
-        if number % STEP_STREAMS == 0:
+        if number % STEP_LOOKED_AT == 0:
             yield
-    brokers = active_brokers(image.brokers)
-    if not brokers:
-        return records
-    led = partitions_led(image)
-    for topic in sorted(image.topics.values(), key=lambda it: it.name):
+    led: Counter[int] = Counter()
+    looked_at = 0
+    for topic in image.topics.values():
+        led.update([it.leader for it in topic.partitions])
+        looked_at += 1 + len(topic.partitions)
+        if looked_at >= STEP_LOOKED_AT:
+            looked_at = 0
+            yield
+    for topic in image.topics.values():
         moving = [it for it in topic.partitions if it.leader == log.owner]
-        if not moving:
-            continue
-        leaders = place(len(moving), brokers, led, rng, present=topic.partitions)
-        led.update(leaders)
-        records += [
-            PartitionChangeRecord(topic.topic_id, it.partition, leader, it.leader_epoch + 1)
-            for it, leader in zip(moving, leaders, strict=True)
-        ]
-        yield
+        looked_at += 1 + len(topic.partitions)
+        of_topic = Counter([it.leader for it in topic.partitions]) if moving else Counter[int]()
+        for first in range(0, len(moving), STEP_MOVED):
+            some = moving[first : first + STEP_MOVED]
+            leaders = place(len(some), brokers, led, rng, of_topic=of_topic)
+            led.update(leaders)
+            of_topic.update(leaders)
+            records += [
+                PartitionChangeRecord(topic.topic_id, it.partition, leader, it.leader_epoch + 1)
+                for it, leader in zip(some, leaders, strict=True)
+            ]
+            yield
+        if looked_at >= STEP_LOOKED_AT:
+            looked_at = 0
+            yield
     return records

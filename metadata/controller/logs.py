@@ -11,7 +11,7 @@ from headrace.metadata.controller.decision import Decision, DecisionSteps, Input
 from headrace.metadata.controller.handover import hand_over
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.brokers import has_ended
+from headrace.metadata.images.brokers import active_brokers, has_ended
 from headrace.metadata.images.log_keys import (
     PREFIX,
     generation_key,
@@ -120,7 +120,10 @@ def uploaded(request: CommitStreamSetObject, image: MetadataImage) -> list[Recor
 def accept_log_loss(
     request: AcceptLogLoss, image: MetadataImage, inputs: Inputs
 ) -> Decision | DecisionSteps:
-    """Give a log up, or what is damaged in it. A repeated request changes nothing."""
+    """Give a log up, or what is damaged in it. A repeated request changes nothing.
+
+    A log is given up only when somebody can lead its partitions: nobody would look at them later.
+    """
     log = image.logs.get(request.log_id)
     if log is None:
         raise RefusedError(ErrorCode.RESOURCE_NOT_FOUND, f"there is no log {request.log_id}")
@@ -194,6 +197,12 @@ def _require_losable(log: LogImage, image: MetadataImage, *, damaged_only: bool)
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
             f"log {log.log_id} is being drained by broker {log.drain.node_id}",
+        )
+    if not damaged_only and not active_brokers(image.brokers):
+        raise RefusedError(
+            ErrorCode.INVALID_REQUEST,
+            f"no broker is active that could lead the partitions of log {log.log_id}: start one first; or start "
+            f"broker {log.owner}, with headrace.wal.accept.loss={log.generation}",
         )
 
 

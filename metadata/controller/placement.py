@@ -7,10 +7,12 @@ leads. Racks make no difference, since there is no second replica to place elsew
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heapreplace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from headrace.metadata.errors import RefusedError
-from headrace.metadata.image import MetadataImage, PartitionImage
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.logs import LogState
 from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def active_brokers(image: MetadataImage) -> list[int]:
-    """Brokers that may get partitions, sorted by id.
+    """Brokers that may get partitions, sorted by id: not those that are about to end, unless all are.
 
     Raises:
         RefusedError: there is none.
@@ -28,7 +30,8 @@ def active_brokers(image: MetadataImage) -> list[int]:
         raise RefusedError(
             ErrorCode.INVALID_REPLICATION_FACTOR, "no broker is active: all are fenced or starting"
         )
-    return found
+    ending = {(it.owner, it.epoch) for it in image.logs.values() if it.state == LogState.EMPTY}
+    return [it for it in found if (it, image.brokers[it].epoch) not in ending] or found
 
 
 def partitions_led(image: MetadataImage) -> Counter[int]:
@@ -45,7 +48,7 @@ def place(
     led: Mapping[int, int],
     rng: "Random",
     *,
-    present: Sequence[PartitionImage] = (),
+    of_topic: Mapping[int, int] = MappingProxyType({}),
 ) -> list[int]:
     """Spread the new partitions of one topic over brokers.
 
@@ -58,10 +61,11 @@ def place(
         brokers: those that may get some.
         led: partitions of all topics that each broker leads now; absent: none.
         rng: breaks ties.
-        present: partitions that the topic has already; they are included in `led`.
+        of_topic: those among them that the topic has already.
     """
-    of_topic = Counter(partition.leader for partition in present)
-    loads = [(of_topic[broker], led.get(broker, 0), rng.random(), broker) for broker in brokers]
+    loads = [
+        (of_topic.get(broker, 0), led.get(broker, 0), rng.random(), broker) for broker in brokers
+    ]
     heapify(loads)
     leaders = []
     for _ in range(count):

@@ -131,7 +131,7 @@ def create_partitions(request: CreatePartitions, image: MetadataImage, inputs: I
             active_brokers(image),
             partitions_led(image),
             inputs.rng,
-            present=topic.partitions,
+            of_topic=Counter(it.leader for it in topic.partitions),
         )
     else:
         if len(request.assignments) != added:

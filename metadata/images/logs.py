@@ -75,6 +75,7 @@ class LogImage(msgspec.Struct, frozen=True, gc=False):
     uploaded_offset: int
     state: LogState = LogState.ACTIVE
     drain: Drain | None = None  # the one under way or, of a drained log, the one that ended
+    assigned_ms: int = 0  # when that drain began, by the wall clock of the controller
     position: int = NO_POSITION  # of a drained log: up to which it was read
     refusals: tuple[DrainRefusal, ...] = ()  # the newest of each broker
     damage_accepted: bool = False  # a drain leaves out what it cannot read
@@ -181,7 +182,11 @@ class LogsDelta:
         before = log.epoch if log.drain is None else log.drain.epoch
         require(record.drain_epoch > before, "epochs of drains only grow")
         drain = Drain(record.drain_epoch, record.node_id, record.node_epoch)
-        self._set(msgspec.structs.replace(log, state=LogState.DRAINING, drain=drain))
+        self._set(
+            msgspec.structs.replace(
+                log, state=LogState.DRAINING, drain=drain, assigned_ms=record.assigned_ms
+            )
+        )
 
     def release(self, record: LogReleasedRecord) -> None:
         """End a drain; the log is as it was before, but for what was committed."""
@@ -190,7 +195,7 @@ class LogsDelta:
             log.drain is not None and log.drain.epoch == record.drain_epoch,
             f"log {log.log_id} is drained at epoch {record.drain_epoch}",
         )
-        self._set(msgspec.structs.replace(log, state=LogState.ACTIVE, drain=None))
+        self._set(msgspec.structs.replace(log, state=LogState.ACTIVE, drain=None, assigned_ms=0))
 
     def refuse(self, record: LogRefusedRecord) -> None:
         """Remember who could not read the log."""

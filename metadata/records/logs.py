@@ -55,6 +55,7 @@ class LogAssignedRecord(msgspec.Struct, frozen=True, array_like=True, tag=53, gc
     drain_epoch: int  # index of this entry
     node_id: int
     node_epoch: int
+    assigned_ms: int  # wall clock of the leading controller
 
 
 class LogReleasedRecord(msgspec.Struct, frozen=True, array_like=True, tag=54, gc=False):

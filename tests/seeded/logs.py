@@ -191,4 +191,57 @@ BUGS = (
         """,
         f"{_REBUILDING}::test_what_a_broker_recovered_into_rebuilt_metadata_is_adopted",
     ),
+    SeededBug(
+        "logs-20",
+        "partitions move to a broker that is about to end",
+        "metadata/controller/placement.py",
+        "active_brokers",
+        "[it for it in found if (it, image.brokers[it].epoch) not in ending] or found",
+        "found",
+        f"{_UNIT}/test_drains.py::TestNewLeaders::test_a_broker_that_is_about_to_end_gets_none",
+    ),
+    SeededBug(
+        "logs-21",
+        "a log waits for the next look at the deadlines although a broker has finished its drain",
+        "metadata/supervision.py",
+        "BrokerSupervision.follow",
+        """
+            if is_drain_over(old, new):
+                self._may_be_due.set()
+        """,
+        "",
+        "tests/unit/metadata/test_supervision.py"
+        "::test_a_log_that_waits_for_a_drainer_is_assigned_as_soon_as_one_is_free",
+    ),
+    SeededBug(
+        "logs-22",
+        "clients are sent to a leader whose epoch has ended",
+        "broker/cluster/cluster_view.py",
+        "live_leader",
+        "NO_LEADER if leader is None or leader.fenced else partition.leader",
+        "partition.leader",
+        "tests/unit/broker/api/test_current_leaders.py::test_a_leader_that_is_not_alive_is_none",
+    ),
+    SeededBug(
+        "logs-23",
+        "a log that nobody reads does not say why",
+        "metadata/controller/drains.py",
+        "why_waiting",
+        '"; ".join(told) or "those that reach it drain others"',
+        '"those that reach it drain others"',
+        "tests/unit/metadata/test_described_logs.py"
+        "::test_a_log_that_is_drained_tells_by_whom_and_who_could_not",
+    ),
+    SeededBug(
+        "logs-24",
+        "the partitions of one topic all move to the broker that leads fewest",
+        "metadata/controller/handover.py",
+        "hand_over",
+        """
+                led.update(leaders)
+                of_topic.update(leaders)
+        """,
+        "led.update(leaders)",
+        f"{_UNIT}/test_drains.py::TestNewLeaders::test_what_is_moved_in_parts_is_spread_as_a_whole",
+    ),
 )

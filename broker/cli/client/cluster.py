@@ -60,6 +60,9 @@ def describe(bootstrap: str, admin: str | None, output: str) -> None:
     elif logs:
         heading("\nLogs")
         emit_rows(logs, output=output, columns=COLUMNS)
+        for log in logs:
+            if log["waiting"]:
+                talk(f"log {log['log_id']} {log['waiting']}")
 
 
 @cluster.command()

@@ -25,6 +25,8 @@ COLUMNS: Final = (
     "state",
     "generation",
     "places",
+    "drainer",
+    "draining_since",
     "offline_partitions",
 )
 
@@ -95,8 +97,11 @@ def logs_from(admin: str) -> list[dict[str, Any]]:
 
 def shown(log: Mapping[str, Any]) -> dict[str, object]:
     """One log as a row."""
-    ended_ms = log["owner_ended_ms"]
-    return {**log, "owner_ended": None if ended_ms is None else format_time(ended_ms)}
+    times = {
+        "owner_ended": log["owner_ended_ms"],
+        "draining_since": log["draining_since_ms"],
+    }
+    return {**log, **{it: None if ms is None else format_time(ms) for it, ms in times.items()}}
 
 
 def _tell(log: Mapping[str, Any], *, damaged_only: bool) -> None:

@@ -9,6 +9,7 @@ from headrace.metadata.described_logs import (
     waiting_logs,
 )
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.rpc.requests import AcceptLogLoss, EndLog, RefuseDrain
 from tests.unit.metadata.pure_controller import EVERY_FILE, PureController
 
@@ -48,7 +49,7 @@ def test_partitions_wait_for_the_log_of_a_broker_that_has_ended(controller):
     assert (log.offline_partitions, log.partitions) == (3, {"orders": (0, 1, 2)})
     (reason,) = waiting_logs(controller.image)
     assert f"log 1 of broker 1, generation {log.generation}, waits for" in reason
-    assert "acceptance of its loss" in reason
+    assert "acceptance of its loss (no active broker can drain logs)" in reason
 
 
 def test_nobody_waits_any_more_once_the_loss_is_accepted(controller):
@@ -66,7 +67,9 @@ def test_a_log_that_is_drained_tells_by_whom_and_who_could_not(controller):
     controller.begin_log(3, reach=EVERY_FILE)
     end(controller)
     controller.settle()
-    assert describe_logs(controller.image)[0].drainer == 3
+    described = describe_logs(controller.image)[0]
+    assert (described.drainer, described.draining_since_ms) == (3, 5_000_000)
+    assert described.waiting is None
     assert "is drained by broker 3" in waiting_logs(controller.image)[0]
     drain = controller.log(1).drain
 
@@ -74,6 +77,25 @@ def test_a_log_that_is_drained_tells_by_whom_and_who_could_not(controller):
 
     log = describe_logs(controller.image)[0]
     assert (log.drainer, log.refusals) == (None, ("broker 3: not there",))
+    assert log.draining_since_ms is None
+    assert log.waiting.endswith("(broker 3: not there)")
+
+
+def test_why_nobody_drains_a_log(controller):
+    controller.register(3)
+    controller.begin_log(3, reach=(LogReach(LogMedium.FILE, "/elsewhere"),))
+    end(controller)
+    assert describe_logs(controller.image)[0].waiting.endswith("(no active broker reaches /wals/1)")
+
+    for node_id in (4, 5):
+        controller.register(node_id)
+        controller.begin_log(node_id, reach=())
+        controller.fence(node_id)
+    controller.begin_log(3)
+    assert controller.settle() == [1, 4]
+    assert describe_logs(controller.image)[-1].waiting.endswith(
+        "(those that reach it drain others)"
+    )
 
 
 def test_an_orderly_stop_leaves_partitions_offline_and_nothing_to_lose(controller):
@@ -82,6 +104,10 @@ def test_an_orderly_stop_leaves_partitions_offline_and_nothing_to_lose(controlle
 
     assert offline_by_owner(controller.image) == {1: {"orders": (0, 1, 2)}}
     assert log_state(controller.image, 1) == "empty"
+    (reason,) = waiting_logs(controller.image)
+    assert "is empty, and its partitions move as soon as a broker that can drain" in reason
+    controller.begin_log(2)
+    controller.settle()
     assert waiting_logs(controller.image) == []
 
 

@@ -15,6 +15,7 @@ from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import (
     BeginLog,
     BrokerGoal,
+    FinishDrain,
     PrepareObjects,
     PutKeyValues,
     RegisterBroker,
@@ -27,6 +28,7 @@ from tests.unit.metadata.running_cluster import (
     ENDPOINTS,
     ask,
     ask_well,
+    eventually,
     heartbeat,
     register,
     scenario,
@@ -121,6 +123,29 @@ async def test_the_log_of_a_broker_that_has_ended_is_assigned_in_the_same_round(
         drain = node.image.logs[1].drain
         assert (drain.node_id, drain.node_epoch) == (2, epochs[2])
         assert node.image.logs[2].drain is None
+
+
+@scenario
+async def test_a_log_that_waits_for_a_drainer_is_assigned_as_soon_as_one_is_free(
+    cluster, monkeypatch
+):
+    """Not at the next look at the deadlines."""
+    async with cluster.controller() as node:
+        epochs = {it: await register(node, it) for it in (1, 2, 3, 4)}
+        for node_id, epoch in epochs.items():
+            reach = EVERY_FILE if node_id == 1 else ()
+            await ask_well(node, begin_log(node_id, epoch, reach=reach))
+        monkeypatch.setattr(node._leadership.supervision, "_tick_ms", 3_600_000)
+        looks = asyncio.create_task(node._leadership.supervision.run())
+        for node_id in (2, 3, 4):
+            await ask_well(node, heartbeat(epochs[node_id], BrokerGoal.SHUT_DOWN, node_id=node_id))
+        await eventually(lambda: node.image.logs[3].drain is not None)
+        assert node.image.logs[4].drain is None
+
+        drain = node.image.logs[2].drain
+        await ask_well(node, FinishDrain(1, epochs[1], 2, drain.epoch, 0, ()))
+        await eventually(lambda: node.image.logs[4].drain is not None)
+        looks.cancel()
 
 
 @scenario

@@ -181,10 +181,10 @@ def test_other_answers_name_nobody(error: ErrorCode) -> None:
     assert partition.current_leader is None
 
 
-def test_a_leader_that_cannot_be_reached_is_named_without_an_address() -> None:
+def test_a_leader_that_is_not_alive_is_none() -> None:
     told = Broker().produced(13, INSIDE, "gone", 3)
     leader = told.responses[0].partition_responses[0].current_leader
-    assert (leader.leader_id, leader.leader_epoch) == (3, 5)
+    assert (leader.leader_id, leader.leader_epoch) == (-1, 5)
     assert endpoints_of(told) == []
 
 

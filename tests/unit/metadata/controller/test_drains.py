@@ -1,8 +1,12 @@
 """Who drains the log of a broker whose epoch has ended, and what such a drain may do."""
 
+from collections import Counter
+
 import pytest
 
+from headrace.metadata.controller.dispatch import decide
 from headrace.metadata.controller.drains import MAX_DRAINS_PER_BROKER, REFUSED_MS
+from headrace.metadata.controller.handover import STEP_MOVED
 from headrace.metadata.images.logs import Drain, LogState, drains_of
 from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.records.logs import LogMedium, LogReach
@@ -476,3 +480,70 @@ class TestAnEmptyLog:
         controller.do(EndLog(*controller.sender(), 1))
 
         assert controller.settle() == []
+
+
+class TestNewLeaders:
+    """Who leads the partitions of a broker that has ended."""
+
+    def leaders(self, controller, name):
+        return Counter(it.leader for it in controller.image.topic(name).partitions)
+
+    def lose(self, controller):
+        controller.fence(1)
+        request = AcceptLogLoss(1, controller.log(1).generation, damaged_only=False)
+        return list(decide(request, controller.image, controller.inputs())), request
+
+    def test_each_topic_is_spread_though_one_broker_leads_fewest_of_all(self):
+        controller = cluster((1, 2, 3, 4))
+        controller.led_by(2, "other", 60)
+        for name in ("a", "b"):
+            controller.led_by(1, name, 9)
+        _, request = self.lose(controller)
+        controller.do(request)
+
+        assert self.leaders(controller, "a") == self.leaders(controller, "b") == {2: 3, 3: 3, 4: 3}
+
+    def test_what_is_moved_in_parts_is_spread_as_a_whole(self):
+        controller = cluster((1, 2, 3, 4))
+        controller.led_by(1, "a", 4 * STEP_MOVED)
+        for node_id in (2, 3):
+            controller.led_by(node_id, f"of-{node_id}", 60)
+        _, request = self.lose(controller)
+        controller.do(request)
+
+        leaders = self.leaders(controller, "a")
+        assert sorted(leaders) == [2, 3, 4]
+        assert max(leaders.values()) - min(leaders.values()) == 1
+
+    def test_a_broker_that_is_about_to_end_gets_none(self, controller):
+        controller.led_by(1, "a", 4)
+        controller.do(EndLog(*controller.sender(2), 2))
+        _, request = self.lose(controller)
+        controller.do(request)
+
+        assert self.leaders(controller, "a") == {3: 4}
+        controller.create("b", 4)
+        assert self.leaders(controller, "b") == {3: 4}
+
+    def test_unless_all_are(self, controller):
+        controller.led_by(1, "a", 4)
+        for node_id in (2, 3):
+            controller.do(EndLog(*controller.sender(node_id), node_id))
+        _, request = self.lose(controller)
+        controller.do(request)
+
+        assert self.leaders(controller, "a") == {2: 2, 3: 2}
+
+    def test_a_broker_that_is_back_gets_some_again(self, controller):
+        controller.do(EndLog(*controller.sender(2), 2))
+        controller.register(2)
+        controller.create("a", 3)
+
+        assert self.leaders(controller, "a") == {1: 1, 2: 1, 3: 1}
+
+    def test_very_many_move_in_short_steps(self, controller):
+        """Others are answered between two steps."""
+        controller.led_by(1, "a", 5 * STEP_MOVED)
+        steps, _ = self.lose(controller)
+
+        assert len(steps) >= 5

@@ -206,15 +206,18 @@ class TestLoss:
         assert (partition.leader, partition.leader_epoch) == (2, 1)
         assert controller.open(stream_id, 1, node_id=2).end_offset == 10
 
-    def test_without_another_broker_the_owner_stays_the_leader(self, controller):
-        (stream_id,) = controller.led_by(1)
+    def test_not_before_a_broker_can_lead_the_partitions(self, controller):
+        """Nobody would look at them again: they would be offline until the owner is back."""
+        controller.led_by(1)
         controller.fence(1)
         controller.fence(2)
 
-        controller.do(self.accept(controller))
+        assert controller.refusal(self.accept(controller)) == ErrorCode.INVALID_REQUEST
 
-        assert not controller.stream(stream_id).opened
-        assert controller.image.topic("topic").partitions[0].leader == 1
+        controller.do(self.accept(controller, damaged_only=True))
+        controller.register(2)
+        controller.do(self.accept(controller))
+        assert controller.image.topic("topic").partitions[0].leader == 2
 
     def test_a_repetition_changes_nothing(self, controller):
         controller.fence(1)

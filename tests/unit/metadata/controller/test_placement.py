@@ -5,13 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace.metadata.controller.placement import partitions_led, place
-from headrace.metadata.image import PartitionImage
 
 NODES = st.lists(st.integers(0, 99), min_size=1, max_size=8, unique=True)
-
-
-def partitions(*leaders):
-    return [PartitionImage(index, leader, 0, 0, 0) for index, leader in enumerate(leaders)]
 
 
 @settings(deadline=None)
@@ -45,7 +40,7 @@ def test_a_broker_that_leads_nothing_yet_does_not_get_a_whole_topic():
 
 
 def test_partitions_that_a_topic_has_already_count():
-    leaders = place(2, [1, 2, 3], {1: 1, 2: 9, 3: 2}, random.Random(1), present=partitions(1, 3))
+    leaders = place(2, [1, 2, 3], {1: 1, 2: 9, 3: 2}, random.Random(1), of_topic={1: 1, 3: 1})
 
     assert leaders == [2, 1]
 

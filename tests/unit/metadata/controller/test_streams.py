@@ -5,7 +5,6 @@ from headrace.metadata.controller.streams import STEP_DECISIONS
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import (
-    AcceptLogLoss,
     CloseStream,
     CloseStreamBatch,
     OpenStream,
@@ -148,18 +147,6 @@ class TestAnEpochOfAStreamIsOpenedOnce:
                 controller.close(stream_id, 0, epoch, node_id=2)
         assert controller.refusal(late) == ErrorCode.FENCED_LEADER_EPOCH
         assert controller.stream(stream_id).opened
-
-    def test_an_owner_that_keeps_its_partitions_opens_them_at_the_next_epoch(self, controller):
-        """A log is given up while no broker is active: the streams are closed, and their leader stays."""
-        (stream_id,) = controller.led_by(1)
-        generation = controller.begin_log()
-        controller.fence()
-        controller.do(AcceptLogLoss(1, generation, False))
-        assert not controller.stream(stream_id).opened
-        controller.register()
-        opening = OpenStream(*controller.sender(), stream_id, 0)
-        assert controller.refusal(opening) == ErrorCode.FENCED_LEADER_EPOCH
-        controller.open(stream_id, 1)
 
 
 def test_only_the_leader_opens_and_only_at_the_leader_epoch(controller):

@@ -77,7 +77,7 @@ GOLDEN = [
     ),
     (logs.LogUploadedRecord(3, 300), "93 33 03 cd012c"),
     (logs.LogEmptiedRecord(3), "92 34 03"),
-    (logs.LogAssignedRecord(3, 9, 1, 7), "95 35 03 09 01 07"),
+    (logs.LogAssignedRecord(3, 9, 1, 7, 5), "96 35 03 09 01 07 05"),
     (logs.LogReleasedRecord(3, 9), "93 36 03 09"),
     (logs.LogRefusedRecord(3, 1, 7, "r", 8), "96 37 03 01 07 a172 08"),
     (logs.LogDrainedRecord(3, 300), "93 38 03 cd012c"),

@@ -21,6 +21,8 @@ LOG = {
     "medium": "file",
     "places": ["host:/wal"],
     "drainer": None,
+    "draining_since_ms": None,
+    "waiting": "waits for its owner (broker 2: not there)",
     "damage_accepted": False,
     "refusals": ["broker 2: not there"],
     "offline_partitions": 33,
@@ -31,7 +33,8 @@ LOG = {
 class Node:
     """Shows one log, and answers a POST with a status."""
 
-    def __init__(self, status=200, error=None):
+    def __init__(self, status=200, error=None, log=LOG):
+        self.log = log
         self.status = status
         self.error = error
         self.asked = []
@@ -42,7 +45,7 @@ def serving(node):
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             assert self.path == "/logs"
-            self.tell(200, {"logs": [LOG]})
+            self.tell(200, {"logs": [node.log]})
 
         def do_POST(self):
             assert self.path == "/logs/accept-loss"
@@ -141,15 +144,26 @@ def kafka(monkeypatch):
 def test_describe_shows_the_logs_that_an_admin_listener_tells(capsys):
     with serving(Node()) as admin:
         assert run(["cluster", "describe", "--admin", admin]) == 0
-        table = capsys.readouterr().out
+        table, told = capsys.readouterr()
         assert run(["cluster", "describe", "--admin", admin, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["brokers_fenced"], found["logs"][0]["generation"]) == (1, GENERATION)
     assert found["logs"][0]["owner_ended"] == "2026-01-01T00:00:00.000Z"
     row = table.splitlines()[-1].split()
     assert row == [
-        "3", "3", "expired", "2026-01-01T00:00:00.000Z", "active", GENERATION, "host:/wal", "33",
+        "3", "3", "expired", "2026-01-01T00:00:00.000Z", "active", GENERATION, "host:/wal", "-", "-",
+        "33",
     ]  # fmt: skip
+    assert "log 3 waits for its owner (broker 2: not there)" in told
+
+
+@pytest.mark.usefixtures("kafka")
+def test_describe_shows_who_drains_a_log_and_since_when(capsys):
+    drained = {**LOG, "state": "draining", "drainer": 2, "draining_since_ms": 1_767_225_601_000}
+    with serving(Node(log={**drained, "waiting": None})) as admin:
+        assert run(["cluster", "describe", "--admin", admin]) == 0
+    row = capsys.readouterr().out.splitlines()[-1].split()
+    assert row[-3:] == ["2", "2026-01-01T00:00:01.000Z", "33"]
 
 
 @pytest.mark.usefixtures("kafka")
