@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from headrace.metadata.controller.drains import why_waiting
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.brokers import has_ended
-from headrace.metadata.images.logs import LogImage, LogState, log_of
+from headrace.metadata.images.brokers import active_brokers, has_ended
+from headrace.metadata.images.logs import LogImage, LogState, is_reached, log_of
 
 UNREGISTERED: Final = "unregistered"
 NO_LOG: Final = "none"
@@ -91,7 +90,7 @@ def _described(log: LogImage, image: MetadataImage, offline: Offline) -> Describ
         log.places,
         log.drain.node_id if drains and log.drain is not None else None,
         log.assigned_ms if drains else None,
-        why_waiting(log, image) if not drains and _is_awaited(log, image) else None,
+        _why_waiting(log, image) if not drains and _is_awaited(log, image) else None,
         log.damage_accepted,
         tuple(f"broker {it.node_id}: {it.reason}" for it in log.refusals),
         sum(map(len, offline.values())),
@@ -102,4 +101,24 @@ def _described(log: LogImage, image: MetadataImage, offline: Offline) -> Describ
 def _step(log: LogImage, image: MetadataImage) -> str:
     if log.state == LogState.DRAINING and log.drain is not None:
         return f"is drained by broker {log.drain.node_id}"
-    return why_waiting(log, image)
+    return _why_waiting(log, image)
+
+
+def _why_waiting(log: LogImage, image: MetadataImage) -> str:
+    """Say why the log of an owner that has ended is not being drained."""
+    active = [image.brokers[it] for it in active_brokers(image.brokers)]
+    reaching = {it.node_id: it.epoch for it in active if is_reached(log, it.reach)}
+    if log.state == LogState.EMPTY:
+        return "is empty, and its partitions move as soon as a broker that can drain logs is active"
+    if not any(it.reach for it in active):
+        why = "no active broker can drain logs"
+    elif not reaching:
+        why = f"no active broker reaches {', '.join(log.places) or 'its place, which is not known'}"
+    else:
+        told = [
+            f"broker {it.node_id}: {it.reason}"
+            for it in log.refusals
+            if reaching.get(it.node_id) == it.node_epoch
+        ]
+        why = "; ".join(told) or "those that reach it drain others"
+    return f"waits for its owner, a broker that can drain it, or the acceptance of its loss ({why})"

@@ -99,26 +99,6 @@ def is_drain_over(old: MetadataImage, new: MetadataImage) -> bool:
     )
 
 
-def why_waiting(log: LogImage, image: MetadataImage) -> str:
-    """Say why the log of an owner that has ended is not being drained."""
-    active = [image.brokers[it] for it in active_brokers(image.brokers)]
-    reaching = {it.node_id: it.epoch for it in active if is_reached(log, it.reach)}
-    if log.state == LogState.EMPTY:
-        return "is empty, and its partitions move as soon as a broker that can drain logs is active"
-    if not any(it.reach for it in active):
-        why = "no active broker can drain logs"
-    elif not reaching:
-        why = f"no active broker reaches {', '.join(log.places) or 'its place, which is not known'}"
-    else:
-        told = [
-            f"broker {it.node_id}: {it.reason}"
-            for it in log.refusals
-            if reaching.get(it.node_id) == it.node_epoch
-        ]
-        why = "; ".join(told) or "those that reach it drain others"
-    return f"waits for its owner, a broker that can drain it, or the acceptance of its loss ({why})"
-
-
 def _waits(log: LogImage, brokers: Brokers) -> bool:
     """Whether nobody acts for the log, and somebody should."""
     if not has_ended(brokers, log.owner):

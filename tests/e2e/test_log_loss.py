@@ -57,7 +57,8 @@ def test_the_partitions_of_a_lost_log_are_led_elsewhere_once_that_is_accepted(
 ) -> None:
     with two_nodes(tmp_path) as nodes:
         nodes.broker.set("s3.wal.upload.interval.ms", NEVER_MS)
-        nodes.broker.restart()
+        nodes.broker.kill()  # an orderly stop would have its partitions move
+        nodes.broker.start()
         produce(nodes.first.bootstrap, b"only in the log")
         nodes.broker.kill()
         first = nodes.first

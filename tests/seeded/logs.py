@@ -225,8 +225,8 @@ BUGS = (
     SeededBug(
         "logs-23",
         "a log that nobody reads does not say why",
-        "metadata/controller/drains.py",
-        "why_waiting",
+        "metadata/described_logs.py",
+        "_why_waiting",
         '"; ".join(told) or "those that reach it drain others"',
         '"those that reach it drain others"',
         "tests/unit/metadata/test_described_logs.py"
