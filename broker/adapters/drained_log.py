@@ -1,6 +1,7 @@
 """The control plane of one drain: streams, uploads and commits in the name of a log that this broker drains."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from headrace.broker.adapters.storage_requests import (
     commit_request,
@@ -15,6 +16,19 @@ from headrace.metadata.rpc.responses import Done
 from headrace.storage.ports import StreamMetadata, StreamSetCommit
 
 MAX_REASON_CHARACTERS = 1024
+
+
+@dataclass(slots=True)
+class DrainStatistics:
+    """Totals since the process started, and what is under way."""
+
+    running: int = 0
+    finished: int = 0
+    refused: int = 0  # logs that this broker could not read
+    ended: int = 0  # taken away before they were finished
+    records: int = 0  # uploaded by drains that were finished
+    bytes: int = 0
+    last_ms: int = 0  # of the last that was finished
 
 
 class DrainedLog:

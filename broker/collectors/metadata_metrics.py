@@ -7,6 +7,7 @@ from prometheus_client.registry import Collector
 
 from headrace.broker.telemetry.families import gauge
 from headrace.metadata.client import MetadataClient
+from headrace.metadata.levels import NEWEST, level_of
 
 MILLISECONDS = 1e-3
 
@@ -33,6 +34,16 @@ class MetadataCollector(Collector):
             "metadata_lag_entries",
             "Entries of the controller's log, as of its last answer, that this broker has not applied",
             client.lag,
+        )
+        yield gauge(
+            "metadata_level",
+            "Level of the cluster (metadata.version); an operator raises it",
+            level_of(client.image.features),
+        )
+        yield gauge(
+            "metadata_level_supported",
+            "Newest level of metadata.version that this broker reads",
+            NEWEST,
         )
         yield gauge(
             "lease_remaining_seconds",

@@ -8,6 +8,7 @@ from typing import Final
 
 from headrace.broker.adapters.write_ahead_log import LogLocation
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
+from headrace.broker.collectors.drain_metrics import DrainCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.network.listener import Listener
 from headrace.broker.node.address import BrokerAddress
@@ -193,6 +194,7 @@ class BrokerRole:
             admin.stage = "recovering"
             recovery = await unless_stopped(stop, parts.engine.start())
             self._show(client, parts, listener)
+            admin.server.expose(DrainCollector(drains.statistics))
             await unless_stopped(stop, answered(self._config, client.serve))
             jobs = (
                 parts.engine.run(),

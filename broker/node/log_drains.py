@@ -9,11 +9,10 @@ import asyncio
 import logging
 import struct
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from headrace.broker.adapters.drained_log import DrainedLog
+from headrace.broker.adapters.drained_log import DrainedLog, DrainStatistics
 from headrace.broker.adapters.foreign_log import ForeignLog, ForeignLogs
 from headrace.broker.adapters.write_ahead_log import LogLocation
 from headrace.broker.node.environment import NodeEnvironment
@@ -62,19 +61,6 @@ _MISTAKES: Final = (
     struct.error,
 )
 _EXPECTED: Final = (StorageError, WalError, OSError, ValueError)
-
-
-@dataclass(slots=True)
-class DrainStatistics:
-    """Totals since the process started, and what is under way."""
-
-    running: int = 0
-    finished: int = 0
-    refused: int = 0  # logs that this broker could not read
-    ended: int = 0  # taken away before they were finished
-    records: int = 0  # uploaded by drains that were finished
-    bytes: int = 0
-    last_ms: int = 0  # of the last that was finished
 
 
 class LogDrains:

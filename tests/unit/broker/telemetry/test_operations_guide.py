@@ -6,10 +6,12 @@ from types import SimpleNamespace
 
 from prometheus_client.registry import Collector
 
+from headrace.broker.adapters.drained_log import DrainStatistics
 from headrace.broker.collectors.background_metrics import BackgroundCollector
 from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
 from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
+from headrace.broker.collectors.drain_metrics import DrainCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.collectors.offline_metrics import OfflineCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
@@ -30,7 +32,7 @@ from tests.unit.broker.telemetry.node_parts import node_collector
 
 GUIDE = Path(__file__).parents[4] / "docs" / "operations.md"
 CLIENT = SimpleNamespace(
-    image=SimpleNamespace(index=0), lag=0, node_epoch=0, lease_remaining_ms=lambda: 0
+    image=SimpleNamespace(index=0, features={}), lag=0, node_epoch=0, lease_remaining_ms=lambda: 0
 )
 
 COORDINATOR = SimpleNamespace(log_bytes=0, live_records=0, statistics=CoordinatorStatistics())
@@ -53,6 +55,7 @@ def collectors() -> list[Collector]:
         BudgetCollector({}),
         BlockCacheCollector(DataBlockStatistics(), IndexCacheStatistics()),
         MetadataCollector(CLIENT),  # type: ignore[arg-type]
+        DrainCollector(DrainStatistics()),
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
         OfflineCollector(status, MetadataImage),
         PublishingCollector(PublishingStatistics()),

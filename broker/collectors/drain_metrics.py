@@ -1,0 +1,40 @@
+"""Metrics of the drains of other brokers' logs. Plain counters, read at each scrape."""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from headrace.broker.adapters.drained_log import DrainStatistics
+from headrace.broker.telemetry.families import counter, gauge
+
+MILLISECONDS = 1e-3
+
+
+class DrainCollector(Collector):
+    """Shows the logs that this broker drains, and has drained."""
+
+    def __init__(self, statistics: DrainStatistics) -> None:
+        self._statistics = statistics
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Read everything."""
+        found = self._statistics
+        yield gauge("drains_running", "Logs of other brokers that are being drained", found.running)
+        for name, text, value in (
+            ("finished", "Logs of other brokers that were drained", found.finished),
+            ("refused", "Logs of other brokers that could not be read", found.refused),
+            ("ended", "Drains that ended early: the log has its owner or another drainer", found.ended),
+            ("records", "Records uploaded by drains that were finished", found.records),
+            ("bytes", "Bytes uploaded by drains that were finished", found.bytes),
+        ):  # fmt: skip
+            yield counter(f"drains_{name}", text, value)
+        yield gauge(
+            "drains_last_seconds",
+            "Duration of the drain that was finished last",
+            found.last_ms * MILLISECONDS,
+        )
