@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 from headrace.broker.coordinator.ports import CoordinatorLog
 from headrace.broker.coordinator.record_fields import CorruptRecordError
-from headrace.broker.coordinator.records import CoordinatorRecord, decode_record
+from headrace.broker.coordinator.records import CoordinatorRecord, OffsetRun, decode_records
 from headrace.broker.network.turn_share import ITEMS_PER_LOOK, TurnShare
 from headrace.broker.partition.damage import DamagedRange
 from headrace.protocol.records.batch import split_batches
-from headrace.protocol.records.record import decode_records
+from headrace.protocol.records.record import decode_fields
 
 # What one batch may decompress to. The broker writes none compressed; a tool that copies a topic may.
 MAX_DECOMPRESSED_BYTES: Final = 64 * 1024 * 1024
@@ -29,7 +29,7 @@ class LoadedLog(NamedTuple):
 
 
 async def replay_log(
-    log: CoordinatorLog, replay: Callable[[CoordinatorRecord], None], turns: TurnShare
+    log: CoordinatorLog, replay: Callable[[CoordinatorRecord | OffsetRun], None], turns: TurnShare
 ) -> LoadedLog:
     """Replay all records of a log; return how much there was.
 
@@ -41,7 +41,7 @@ async def replay_log(
         RecordsError: a batch cannot be read.
         StorageError: the log cannot be read now.
     """
-    count = size_bytes = unknown = 0
+    count = size_bytes = unknown = look_at = 0
     damage: list[DamagedRange] = []
     await turns.pause()
     async for chunk in log.read():
@@ -56,16 +56,17 @@ async def replay_log(
                 raise CorruptRecordError(
                     f"transactional batch at offset {header.base_offset}: transactions are not supported"
                 )
-            for record in decode_records(batch, MAX_DECOMPRESSED_BYTES):
-                decoded = decode_record(record.key, record.value)
+            fields = decode_fields(batch, header, MAX_DECOMPRESSED_BYTES)
+            for decoded, records in decode_records(fields):
                 if decoded is None:
                     unknown += 1
                 else:
                     replay(decoded)
-                count += 1
+                count += records
                 # After the first as well: what all partitions read may come at once.
-                if count % ITEMS_PER_LOOK == 1:
+                if count >= look_at:
                     await turns.pause()
+                    look_at = count + ITEMS_PER_LOOK
     return LoadedLog(count, size_bytes, unknown, tuple(damage))
 
 

@@ -55,6 +55,7 @@ what is written.
 """
 
 import struct
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -67,6 +68,7 @@ from headrace.broker.coordinator.record_fields import (
     write_nullable_string,
     write_string,
 )
+from headrace.protocol.records.record import RecordFields
 
 NO_TIMESTAMP: Final = -1
 MAX_TIMESTAMP_MS: Final = 2**63 - 1  # what an int64 holds
@@ -82,8 +84,11 @@ _GROUP_VALUE_VERSION: Final = 3
 _MAX_VALUE_VERSION: Final = 4
 
 _UUID_BYTES: Final = 16
+_PARTITION_BYTES: Final = 4  # at the end of an offset's key
+_MAX_RUN_RECORDS: Final = 32
 _ESTIMATED_FIELDS_BYTES: Final = 64  # of a record or a member: what is not a string of its owner
 _MAX_TOPIC_IDS_SHARED: Final = 4_096
+_MAX_OWNERS_SHARED: Final = 4_096  # groups with a topic
 _NO_TAGS: Final = b"\0"
 _TOPIC_ID_TAG: Final = b"\x01\x00\x10"  # one field: tag 0, 16 bytes
 
@@ -91,6 +96,8 @@ _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")
 _INT64 = struct.Struct(">q")
 _OFFSET_V4 = struct.Struct(">hqi")  # version, offset, leader epoch
+# As nearly all are: with empty metadata (its length, plus one), commit timestamp, and the topic id behind its tag.
+_PLAIN_OFFSET_V4 = struct.Struct(">hqiBq3s16s")
 _OFFSET_V1 = struct.Struct(">hq")  # version, offset
 
 
@@ -151,6 +158,14 @@ class GroupRecord(NamedTuple):
     value: GroupMetadataValue | None
 
 
+class OffsetRun(NamedTuple):
+    """Offsets of one group in one topic that follow each other in a log, each the last one of its partition."""
+
+    group: str
+    topic: str
+    values: dict[int, OffsetCommitValue]
+
+
 CoordinatorRecord = OffsetRecord | GroupRecord
 
 
@@ -178,13 +193,18 @@ def estimated_bytes(record: CoordinatorRecord) -> int:
     if isinstance(value, OffsetCommitValue):
         assert isinstance(record, OffsetRecord)
         key = record.key
-        return _ESTIMATED_FIELDS_BYTES + len(key.group) + len(key.topic) + len(value.metadata)
+        return estimated_offset_bytes(key.group, key.topic) + len(value.metadata)
     assert isinstance(record, GroupRecord)
     return (
         _ESTIMATED_FIELDS_BYTES
         + len(record.group)
         + sum(map(_estimated_member_bytes, value.members))
     )
+
+
+def estimated_offset_bytes(group: str, topic: str) -> int:
+    """Give about how many bytes an offset takes in the log, without its metadata."""
+    return _ESTIMATED_FIELDS_BYTES + len(group) + len(topic)
 
 
 def _estimated_member_bytes(member: MemberMetadata) -> int:
@@ -198,9 +218,7 @@ def fits_record(record: CoordinatorRecord) -> bool:
     return value is None or len(value) <= MAX_RECORD_BYTES
 
 
-def decode_record(
-    key: bytes | memoryview | None, value: bytes | memoryview | None
-) -> CoordinatorRecord | None:
+def decode_record(key: bytes | None, value: bytes | None) -> CoordinatorRecord | None:
     """Read one record; None when its key is of an unknown type.
 
     Newer brokers write further types (KIP-848, share groups) to the same topic: they are skipped,
@@ -211,17 +229,58 @@ def decode_record(
     """
     if key is None:
         raise CorruptRecordError("record without a key")
-    reader = FieldReader(key)
-    kind = reader.int16()
+    kind = int.from_bytes(key[:2])
     if kind in (0, _OFFSET_KEY_VERSION):
-        offset_key = OffsetCommitKey(reader.string(), reader.string(), reader.int32())
-        reader.expect_end()
+        group, topic = _group_and_topic(key[2:-_PARTITION_BYTES])
+        partition = int.from_bytes(key[-_PARTITION_BYTES:], signed=True)
+        offset_key = OffsetCommitKey(group, topic, partition)
         return OffsetRecord(offset_key, None if value is None else _decode_offset_value(value))
-    if kind == _GROUP_KEY_VERSION:
-        group = reader.string()
-        reader.expect_end()
-        return GroupRecord(group, None if value is None else _decode_group_value(value))
-    return None
+    reader = FieldReader(key)
+    if reader.int16() != _GROUP_KEY_VERSION:
+        return None
+    group = reader.string()
+    reader.expect_end()
+    return GroupRecord(group, None if value is None else _decode_group_value(value))
+
+
+def decode_records(
+    batch: Iterable[RecordFields],
+) -> Iterator[tuple[CoordinatorRecord | OffsetRun | None, int]]:
+    """Read records as `decode_record`, neighbouring offsets as one; with each, how many records it stands for."""
+    owner: bytes | None = None  # what the keys of the run begin with
+    run = OffsetRun("", "", {})
+    count = 0  # of records in the run
+    for _, _, key, value, _ in batch:
+        if value is not None and key is not None and key[:-_PARTITION_BYTES] == owner:
+            partition = int.from_bytes(key[-_PARTITION_BYTES:], signed=True)
+            run.values[partition] = _decode_offset_value(value)
+            count += 1
+            if count == _MAX_RUN_RECORDS:
+                yield run, count
+                run, count, owner = OffsetRun("", "", {}), 0, None
+            continue
+        if count:
+            yield run, count
+        decoded = decode_record(key, value)
+        if isinstance(decoded, OffsetRecord) and decoded.value is not None:
+            assert key is not None
+            group, topic, partition = decoded.key
+            run, count = OffsetRun(group, topic, {partition: decoded.value}), 1
+            owner = key[:-_PARTITION_BYTES]
+        else:
+            yield decoded, 1
+            count, owner = 0, None
+    if count:
+        yield run, count
+
+
+@lru_cache(maxsize=_MAX_OWNERS_SHARED)
+def _group_and_topic(data: bytes) -> tuple[str, str]:
+    """Read what an offset's key begins with, the same objects each time: many partitions have it in common."""
+    reader = FieldReader(data)
+    found = reader.string(), reader.string()
+    reader.expect_end()
+    return found
 
 
 def _encode_offset_key(key: OffsetCommitKey) -> bytes:
@@ -246,7 +305,15 @@ def _encode_offset_value(value: OffsetCommitValue) -> bytes:
     return bytes(out)
 
 
-def _decode_offset_value(data: bytes | memoryview) -> OffsetCommitValue:
+def _decode_offset_value(data: bytes) -> OffsetCommitValue:
+    if len(data) == _PLAIN_OFFSET_V4.size:
+        version, offset, leader_epoch, empty, committed_ms, tag, uuid = _PLAIN_OFFSET_V4.unpack(
+            data
+        )
+        if version == _OFFSET_VALUE_VERSION and empty == 1 and tag == _TOPIC_ID_TAG:
+            return OffsetCommitValue(
+                offset, leader_epoch, "", committed_ms, NO_TIMESTAMP, _topic_id(uuid)
+            )
     reader = FieldReader(data)
     version = _value_version(reader, "OffsetCommitValue")
     offset = reader.int64()

@@ -14,7 +14,9 @@ from headrace.broker.coordinator.records import (
     OffsetCommitKey,
     OffsetCommitValue,
     OffsetRecord,
+    OffsetRun,
     estimated_bytes,
+    estimated_offset_bytes,
 )
 
 TopicOffsets = dict[str, dict[int, OffsetCommitValue]]
@@ -30,11 +32,11 @@ class CommittedOffsets:
 
     def replay(self, record: OffsetRecord) -> None:
         """Store or remove one offset."""
-        group_id, topic, partition = record.key
-        if record.value is not None:
-            partitions = self._groups.setdefault(group_id, {}).setdefault(topic, {})
+        (group_id, topic, partition), value = record
+        if value is not None:
+            partitions = self._partitions(group_id, topic)
             self._count(record, partitions.get(partition))
-            partitions[partition] = record.value
+            partitions[partition] = value
             return
         topics = self._groups.get(group_id, {})
         partitions = topics.get(topic, {})
@@ -45,6 +47,30 @@ class CommittedOffsets:
             del topics[topic]
         if not topics:
             del self._groups[group_id]
+
+    def replay_run(self, run: OffsetRun) -> None:
+        """Store offsets of a group in a topic."""
+        group_id, topic, values = run
+        partitions = self._partitions(group_id, topic)
+        known = len(partitions)
+        for partition, value in values.items():
+            old = partitions.get(partition)
+            if value.metadata or (old is not None and old.metadata):
+                self.estimated_bytes += len(value.metadata) - (len(old.metadata) if old else 0)
+            partitions[partition] = value
+        added = len(partitions) - known
+        self.count += added
+        self.estimated_bytes += added * estimated_offset_bytes(group_id, topic)
+
+    def _partitions(self, group_id: str, topic: str) -> dict[int, OffsetCommitValue]:
+        """Return the offsets of a group in a topic, to add one."""
+        topics = self._groups.get(group_id)
+        if topics is None:
+            topics = self._groups[group_id] = {}
+        partitions = topics.get(topic)
+        if partitions is None:
+            partitions = topics[topic] = {}
+        return partitions
 
     def get(self, group_id: str, topic: str, partition: int) -> OffsetCommitValue | None:
         """Give a committed offset; None when there is none."""
@@ -97,12 +123,14 @@ class CommittedOffsets:
     def _count(self, record: OffsetRecord, old: OffsetCommitValue | None) -> None:
         """Count a record that takes the place of an old value, or removes it."""
         new = record.value
-        if old is None or new is None:
-            self.count += (new is not None) - (old is not None)
-            known = record._replace(value=old)
-            self.estimated_bytes += estimated_bytes(record) - estimated_bytes(known)
-        else:
+        if old is not None and new is not None:
             self.estimated_bytes += len(new.metadata) - len(old.metadata)
+        elif new is not None:
+            self.count += 1
+            self.estimated_bytes += estimated_bytes(record)
+        else:
+            self.count -= 1
+            self.estimated_bytes -= estimated_bytes(record._replace(value=old))
 
     def of_topic(self, topic: DeletedTopic) -> Iterator[OffsetCommitKey]:
         """Give the keys of all offsets in a topic, including those without a known topic id."""

@@ -51,6 +51,7 @@ from headrace.broker.coordinator.records import (
     OffsetCommitKey,
     OffsetCommitValue,
     OffsetRecord,
+    OffsetRun,
 )
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode
@@ -81,12 +82,14 @@ class GroupShard:
 
     # State that survives a restart
 
-    def replay(self, record: CoordinatorRecord) -> None:
-        """Apply one record."""
-        if isinstance(record, OffsetRecord):
-            group_id = record.key.group
-            if record.value is not None and group_id not in self._groups:
-                self._groups[group_id] = ClassicGroup(group_id)  # a simple group
+    def replay(self, record: CoordinatorRecord | OffsetRun) -> None:
+        """Apply one record, or a run of them."""
+        if isinstance(record, OffsetRun):
+            self._know_group(record.group)
+            self._offsets.replay_run(record)
+        elif isinstance(record, OffsetRecord):
+            if record.value is not None:
+                self._know_group(record.key.group)
             self._offsets.replay(record)
         elif record.value is not None:
             group = self._groups.setdefault(record.group, ClassicGroup(record.group))
@@ -97,6 +100,10 @@ class GroupShard:
             if removed is not None:
                 self.live.count_group(record, removed.image)
                 self._rebalancer.forget_group(removed)
+
+    def _know_group(self, group_id: str) -> None:
+        if group_id not in self._groups:
+            self._groups[group_id] = ClassicGroup(group_id)  # a simple group
 
     def loaded(self, now: Instant) -> GroupDecision[None]:
         """Start serving the replayed groups: members have a full session from now on."""
