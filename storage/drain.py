@@ -7,12 +7,13 @@ was committed is below the streams' ends by then, and what was only uploaded is 
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
+from headrace.invariants import require
 from headrace.loop_slices import LoopSlices
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.ports import StreamMetadata
@@ -26,6 +27,7 @@ from headrace.wal.port import DamageableLog, RecoveredRecord
 MAX_SEGMENT_BYTES = 32 * 1024 * 1024
 MAX_UPLOADS = 2  # segments
 MAX_STREAMS_LOGGED = 100
+_KEPT = (RecordAction.TAKE, RecordAction.COMMITTED)
 
 logger = logging.getLogger("headrace.storage.drain")
 
@@ -35,6 +37,23 @@ class DrainSource(Protocol):
 
     def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield the records that survived, in offset order; see `headrace.wal.port`."""
+        ...
+
+
+class DrainCheckpoints(Protocol):
+    """What adds records behind the last ones of a log, made from what was read."""
+
+    def found(self, batch: StreamRecordBatch) -> None:
+        """Take note of a record that is committed, or will be; in the order of the WAL."""
+        ...
+
+    def closing(
+        self, ends: Mapping[int, int], epochs: Mapping[int, int]
+    ) -> Iterator[StreamRecordBatch | None]:
+        """Give each record to be added, which begins at the end of its stream; None between steps.
+
+        `ends` and `epochs` of the streams that have records in the log: with all of them taken.
+        """
         ...
 
 
@@ -79,6 +98,7 @@ class WalDrain:
         clock_ms: Callable[[], int],
         max_segment_bytes: int,
         stream_split_bytes: int,
+        checkpoints: DrainCheckpoints | None = None,
     ) -> None:
         """Nothing is read before `run`.
 
@@ -89,7 +109,9 @@ class WalDrain:
             clock_ms: for the report.
             max_segment_bytes: see `MAX_SEGMENT_BYTES`, which bounds it.
             stream_split_bytes: see `plan_upload`.
+            checkpoints: adds records in the end; they are uploaded with the last ones of the log.
         """
+        self._checkpoints = checkpoints
         self._source = source
         self._committer = committer
         self._clock_ms = clock_ms
@@ -140,9 +162,19 @@ class WalDrain:
         plan, slices = self._plan, LoopSlices()
         async with aclosing(self._source.recover()) as records:
             async for record in records:
-                plan.add(_batch_of(record))
+                batch = _batch_of(record)
+                verdict = plan.add(batch)
+                if self._checkpoints is not None and verdict in _KEPT:
+                    self._checkpoints.found(batch)
                 if plan.segment_is_full:
                     await self._begin_upload(uploads)
+                await slices.pause()
+        if self._checkpoints is not None:
+            for added in self._checkpoints.closing(plan.ends, plan.epochs):
+                if added is not None:
+                    require(plan.add(added) is RecordAction.TAKE, "it begins at the stream's end")
+                    if plan.segment_is_full:
+                        await self._begin_upload(uploads)
                 await slices.pause()
         await self._begin_upload(uploads)
 

@@ -8,13 +8,14 @@ controller asks another broker, and this one again after a while.
 import asyncio
 import logging
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
 from headrace.broker.adapters.drained_log import DrainedLog, DrainStatistics
 from headrace.broker.adapters.foreign_log import ForeignLog, ForeignLogs
 from headrace.broker.adapters.write_ahead_log import LogLocation
+from headrace.broker.node.drained_partitions import checkpoints_of
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import NodeConfig
 from headrace.invariants import InvariantError
@@ -28,7 +29,7 @@ from headrace.metadata.errors import (
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import Drain, LogImage, drains_of, reached_places
 from headrace.metadata.records.logs import LogReach
-from headrace.storage.drain import DrainReport, WalDrain
+from headrace.storage.drain import DrainCheckpoints, DrainReport, WalDrain
 from headrace.storage.errors import (
     CommitRefusedError,
     FencedError,
@@ -36,7 +37,7 @@ from headrace.storage.errors import (
     StorageError,
 )
 from headrace.storage.object_store.retrying import RetryingObjectStore
-from headrace.storage.ports import UploadedObjects
+from headrace.storage.ports import StreamMetadata, UploadedObjects
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.commit import UploadCommitter, make_committer
 from headrace.task_failures import report_unexpected
@@ -73,6 +74,7 @@ class LogDrains:
         *,
         reach: tuple[LogReach, ...],
         committer: Callable[[UploadedObjects], UploadCommitter],
+        checkpoints: Callable[[Sequence[StreamMetadata]], Awaitable[DrainCheckpoints]],
         max_segment_bytes: int,
         stream_split_bytes: int,
     ) -> None:
@@ -83,6 +85,7 @@ class LogDrains:
             logs: opens them.
             reach: what this broker has told that it can open.
             committer: makes what uploads and commits, with budgets of its own.
+            checkpoints: makes what ends the partitions whose streams a log holds.
             max_segment_bytes: see `WalDrain`.
             stream_split_bytes: see `WalDrain`.
         """
@@ -90,6 +93,7 @@ class LogDrains:
         self._logs = logs
         self._reach = reach
         self._committer = committer
+        self._checkpoints = checkpoints
         self._max_segment_bytes = max_segment_bytes
         self._stream_split_bytes = stream_split_bytes
         self._running: dict[Drain, asyncio.Task[None]] = {}
@@ -180,13 +184,15 @@ class LogDrains:
         """Bring what a log holds to the bucket; return the position up to which it was read."""
         source = await self._open(log)
         try:
+            streams = drained.streams()
             drain = WalDrain(
                 source,
-                drained.streams(),
+                streams,
                 self._committer(drained),
                 clock_ms=loop_ms,
                 max_segment_bytes=self._max_segment_bytes,
                 stream_split_bytes=self._stream_split_bytes,
+                checkpoints=await self._checkpoints(streams),
             )
             report = await drain.run()
         finally:
@@ -273,6 +279,9 @@ def make_log_drains(
         reach=log_location.reach,
         committer=lambda objects: make_committer(
             storage, store, objects, cluster_id, rng, loop_ms, UploadCounters()
+        ),
+        checkpoints=lambda streams: checkpoints_of(
+            client.image, streams, config.log, environment.wall_clock_ms
         ),
         max_segment_bytes=storage.upload_threshold_bytes,
         stream_split_bytes=storage.stream_split_bytes,

@@ -1,14 +1,14 @@
 """Draining a WAL: what is read, uploaded and committed beside each other, and in which order."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 
 import pytest
 
 from headrace.storage.drain import MAX_UPLOADS, WalDrain
 from headrace.storage.errors import CommitRefusedError, CorruptObjectError
 from headrace.storage.ports import StreamMetadata
-from headrace.storage.record_batch import encode_header
+from headrace.storage.record_batch import StreamRecordBatch, encode_header
 from headrace.wal.errors import WalCorruptError
 from headrace.wal.port import RecoveredRecord
 
@@ -16,16 +16,25 @@ from headrace.wal.port import RecoveredRecord
 class Source:
     """A WAL with records of stream 1, one offset each."""
 
-    def __init__(self, records: int, fails: Exception | None = None, tail: bytes = b"") -> None:
+    def __init__(
+        self,
+        records: int,
+        fails: Exception | None = None,
+        tail: bytes = b"",
+        missing: int | None = None,
+    ) -> None:
         self.records = records
         self.read = 0
         self.is_closed = False
         self._fails = fails
         self._tail = tail
+        self._missing = missing
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         try:
             for offset in range(self.records):
+                if offset == self._missing:
+                    continue
                 self.read += 1
                 body = encode_header(1, 5, offset, 1, 1) + b"x" + self._tail
                 yield RecoveredRecord(offset, offset + 1, memoryview(body))
@@ -64,7 +73,28 @@ class Committer:
         self.committed.append(uploaded)
 
 
-def drain_of(source: Source, committer: Committer, end_offset: int = 0) -> WalDrain:
+class Checkpoints:
+    """Adds one record behind those of stream 1."""
+
+    def __init__(self) -> None:
+        self.known: list[int] = []
+
+    def found(self, batch: StreamRecordBatch) -> None:
+        self.known.append(batch.base_offset)
+
+    def closing(
+        self, ends: Mapping[int, int], epochs: Mapping[int, int]
+    ) -> Iterator[StreamRecordBatch | None]:
+        yield None
+        yield StreamRecordBatch(1, epochs[1], ends[1], 1, memoryview(b"state"))
+
+
+def drain_of(
+    source: Source,
+    committer: Committer,
+    end_offset: int = 0,
+    checkpoints: Checkpoints | None = None,
+) -> WalDrain:
     return WalDrain(
         source,
         [StreamMetadata(1, 5, 0, end_offset)],
@@ -72,6 +102,7 @@ def drain_of(source: Source, committer: Committer, end_offset: int = 0) -> WalDr
         clock_ms=lambda: 0,
         max_segment_bytes=1,
         stream_split_bytes=1,
+        checkpoints=checkpoints,
     )
 
 
@@ -120,6 +151,31 @@ def test_what_is_committed_already_is_told_and_not_uploaded() -> None:
         report = await drain_of(Source(3), committer, end_offset=3).run()
         assert committer.uploading == []
         assert (report.records, report.dropped, dict(report.ends)) == (0, 3, {1: 3})
+
+    asyncio.run(main())
+
+
+def test_what_is_added_in_the_end_is_committed_behind_all_that_was_read() -> None:
+    async def main() -> None:
+        committer, checkpoints = Committer(), Checkpoints()
+        committer.is_free = True
+        report = await drain_of(Source(4), committer, 2, checkpoints).run()
+        assert checkpoints.known == [0, 1, 2, 3]
+        assert committer.committed == [2, 3, 4]
+        assert dict(report.ends) == {1: 5}
+
+    asyncio.run(main())
+
+
+def test_what_is_dropped_is_not_in_what_is_added() -> None:
+    async def main() -> None:
+        committer, checkpoints = Committer(), Checkpoints()
+        committer.is_free = True
+        source = Source(4, missing=1)
+        report = await drain_of(source, committer, 0, checkpoints).run()
+        assert checkpoints.known == [0]
+        assert committer.committed == [0, 1]
+        assert (report.discontinuous, dict(report.ends)) == (2, {1: 2})
 
     asyncio.run(main())
 

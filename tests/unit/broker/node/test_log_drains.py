@@ -7,15 +7,19 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from headrace.broker.adapters.drained_log import MAX_REASON_CHARACTERS
+from headrace.broker.adapters.drained_log import MAX_REASON_CHARACTERS, DrainedLog
 from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry, reach_below
 from headrace.broker.node import log_drains
+from headrace.broker.node.drained_partitions import checkpoints_of
 from headrace.broker.node.log_drains import LogDrains
-from headrace.config.node import StorageConfig
+from headrace.broker.partition import checkpoint
+from headrace.broker.partition.state import PartitionState
+from headrace.config.node import LogConfig, StorageConfig
 from headrace.loop_clock import loop_ms
 from headrace.metadata.controller.drains import REFUSED_MS
 from headrace.metadata.images.logs import LogState
 from headrace.metadata.records.logs import LogMedium
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.drain import WalDrain
 from headrace.storage.errors import CommitRefusedError, ObjectStoreError
 from headrace.storage.object_store.memory import MemoryObjectStore
@@ -33,8 +37,20 @@ from tests.unit.metadata.running_cluster import (
 )
 
 PLACE = "/shared/wal-1"
+NOW_MS = 1_700_000_000_000
 REACH = reach_below(["/shared"])
 OWNER, DRAINER = 1, 2
+
+
+def checkpoint_at(offset: int) -> bytes:
+    """A partition's state there."""
+    state = PartitionState(producer_id_expiration_ms=1)
+    return checkpoint.take(state, offset, 0)
+
+
+def batch_at(offset: int) -> bytes:
+    """A batch of one record, as a partition writes it."""
+    return bytes(encode_batch([Record(offset, NOW_MS, None, b"v")], BatchOptions(leader_epoch=0)))
 
 
 class Log:
@@ -47,10 +63,15 @@ class Log:
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         logs = self._logs
+        if logs.checkpoint is not None:
+            stream_id, payload = logs.checkpoint
+            body = encode_header(stream_id, 0, 0, 1, len(payload)) + payload
+            yield RecoveredRecord(0, 1, memoryview(body))
         for offset in range(logs.records):
             if offset == logs.hang_at:
                 await asyncio.Event().wait()
-            body = encode_header(logs.stream_id, 0, offset, 1, 3) + b"abc"
+            payload = b"abc" if logs.checkpoint is None else batch_at(offset)
+            body = encode_header(logs.stream_id, 0, offset, 1, len(payload)) + payload
             self.position += len(body)
             yield RecoveredRecord(offset * 100, offset * 100 + 100, memoryview(body))
         if logs.failures:
@@ -66,6 +87,8 @@ class Logs:
     def __init__(self) -> None:
         self.stream_id = -1
         self.records = 5
+        self.checkpoint: tuple[int, bytes] | None = None  # stream and payload, before the others
+        self.meta_stream_id = -1
         self.hang_at = -1
         self.failures: list[Exception] = []
         self.refusals: list[Exception] = []
@@ -106,6 +129,9 @@ def drains_of(client, logs: Logs, store: MemoryObjectStore | None = None) -> Log
         committer=lambda objects: make_committer(
             StorageConfig(), bucket, objects, "c", random.Random(1), loop_ms, UploadCounters()
         ),
+        checkpoints=lambda streams: checkpoints_of(
+            client.image, streams, LogConfig(), lambda: NOW_MS
+        ),
         max_segment_bytes=200,
         stream_split_bytes=1 << 20,
     )
@@ -116,7 +142,7 @@ async def died(cluster, logs: Logs) -> None:
     async with cluster.client(OWNER) as owner:
         address = LogAddress(LogMedium.FILE, (PLACE,))
         await WalRegistry(owner, address, reach=REACH, accept_loss_generation="").begun(7)
-        _, logs.stream_id, _ = await open_topic(owner)
+        _, logs.stream_id, logs.meta_stream_id = await open_topic(owner)
     await cluster.pass_time(60_000)
 
 
@@ -158,6 +184,42 @@ async def test_what_a_dead_broker_has_acknowledged_is_brought_to_the_bucket_and_
     assert (statistics.refused, statistics.ended) == (0, 0)
     assert logs.opened == [PLACE]
     assert logs.closed == 1
+
+
+@scenario
+async def test_its_partitions_end_with_a_checkpoint(cluster):
+    logs = Logs()
+    async with cluster.controller():
+        await died(cluster, logs)
+        logs.checkpoint = logs.meta_stream_id, checkpoint_at(0)
+        async with draining(cluster, logs) as (client, drains):
+            await eventually(lambda: log_of(client).state == LogState.DRAINED)
+            assert client.image.streams[logs.stream_id].end_offset == 5
+            assert client.image.streams[logs.meta_stream_id].end_offset == 2
+            await eventually(lambda: drains.statistics.finished == 1)
+    assert drains.statistics.records == 7
+
+
+@scenario
+async def test_a_drain_that_is_done_again_adds_no_second_checkpoint(cluster, monkeypatch):
+    logs = Logs()
+    finish, failures = DrainedLog.finish, [ObjectStoreError("the end is lost")]
+
+    async def fail_once(self, position, ends):
+        if failures:
+            raise failures.pop()
+        await finish(self, position, ends)
+
+    monkeypatch.setattr(DrainedLog, "finish", fail_once)
+    async with cluster.controller():
+        await died(cluster, logs)
+        logs.checkpoint = logs.meta_stream_id, checkpoint_at(0)
+        async with draining(cluster, logs) as (client, drains):
+            await eventually(lambda: log_of(client).state == LogState.DRAINED)
+            assert client.image.streams[logs.meta_stream_id].end_offset == 2
+            await eventually(lambda: drains.statistics.finished == 1)
+    assert drains.statistics.records == 0
+    assert len(logs.opened) == 2
 
 
 @scenario

@@ -1,0 +1,33 @@
+"""Which partitions a log holds that is drained: its checkpoints and records are in pairs of streams."""
+
+from collections.abc import Callable, Sequence
+
+from headrace.broker.partition.log_checkpoints import DrainedPartition, LogCheckpoints
+from headrace.config.node import LogConfig
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.loop_slices import LoopSlices
+from headrace.metadata.image import MetadataImage
+from headrace.storage.ports import StreamMetadata
+
+
+async def checkpoints_of(
+    image: MetadataImage,
+    streams: Sequence[StreamMetadata],
+    config: LogConfig,
+    wall_clock_ms: Callable[[], int],
+) -> LogCheckpoints:
+    """Make what ends the partitions of a log with checkpoints; `streams` are those that its owner has open."""
+    by_id = {it.stream_id: it for it in streams}
+    slices, now_ms = LoopSlices(), wall_clock_ms()
+    found: list[DrainedPartition] = []
+    for topic in image.topics.values():
+        overrides = image.topic_config(topic.name)
+        effective = EffectiveTopicConfig.resolve(overrides, config.topic_defaults)
+        for partition in topic.partitions:
+            data, meta = by_id.get(partition.data_stream_id), by_id.get(partition.meta_stream_id)
+            if data is not None and meta is not None:
+                latest_ms = now_ms + effective.timestamp_after_max_ms
+                found.append(DrainedPartition(data, meta, effective.segment_ms, latest_ms))
+        await slices.pause()
+    expiration_ms = config.producer_id_expiration_ms
+    return LogCheckpoints(found, producer_id_expiration_ms=expiration_ms, now_ms=now_ms)
