@@ -23,6 +23,8 @@ class Story:
     def __init__(self, cluster: Cluster, rng: random.Random) -> None:
         self._cluster = cluster
         self._rng = rng
+        self._begun = 0
+        self._lasting = 0  # faults
         self._kinds: dict[str, Callable[[], Awaitable[None]]] = {
             "kill": self._kill,
             "power cut": self._power_cut,
@@ -61,11 +63,17 @@ class Story:
                     break
                 kind = rng.choice(kinds)
                 cluster.tell(kind)
-                fault = self._kinds[kind]()
+                fault = self._happen(kind)
                 if rng.random() < 0.3:
-                    lasting.create_task(fault)  # type: ignore[arg-type]
+                    lasting.create_task(fault)
                 else:
                     await fault
+
+    async def _happen(self, kind: str) -> None:
+        self._begun += 1
+        self._lasting += 1
+        await self._kinds[kind]()
+        self._lasting -= 1
 
     def _any(self) -> Host:
         return self._rng.choice(self._cluster.hosts)
@@ -212,12 +220,14 @@ class Story:
         if count >= len(cluster.brokers):
             return
         hosts = self._rng.sample(cluster.brokers, count)
+        begun, is_alone = self._begun, self._lasting == 1
         wanted = set().union(*map(inspection.served, hosts))
         for host in hosts:
             cluster.kill(host, power_cut=self._rng.random() < 0.5)
             host.keep_down = True
         left = await inspection.unserved(cluster, wanted, SESSION_S + FAILOVER_S)
-        if cluster.nature.is_calm and LOSSES.issuperset(cluster.nature.faults):
+        is_alone &= self._begun == begun
+        if is_alone and cluster.nature.is_calm and LOSSES.issuperset(cluster.nature.faults):
             cluster.failures += [f"{it} is served by nobody" for it in sorted(left)]
         cluster.counts["partitions served by others"] += len(wanted) - len(left)
         for host in hosts:

@@ -13,7 +13,7 @@ from headrace.broker.node.broker_role import BrokerRole
 from headrace.broker.node.controller_role import ControllerRole
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerState
-from headrace.metadata.images.logs import LogImage, LogState
+from headrace.metadata.images.logs import Drain, LogImage, LogState
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.log_admin import LogAdmin
 from headrace.storage.audit.inventory import KeyKind, meaning_of
@@ -93,10 +93,18 @@ def served(host: Host) -> set[tuple[UUID, int]]:
 async def unserved(
     cluster: Cluster, wanted: set[tuple[UUID, int]], within_s: float
 ) -> set[tuple[UUID, int]]:
-    """Wait until others serve partitions whose broker has died; return those that nobody serves by then."""
+    """Wait until others serve partitions whose broker has died; return those that nobody serves by then.
+
+    Topics may be deleted meanwhile.
+    """
     until_s = cluster.loop.time() + within_s
     while True:
-        left = wanted.difference(*map(served, cluster.brokers))
+        image = newest_image(cluster)
+        left = {
+            it
+            for it in wanted.difference(*map(served, cluster.brokers))
+            if image is None or it[0] in image.topics
+        }
         if not left or cluster.loop.time() >= until_s:
             return left
         await asyncio.sleep(LOOK_S)
@@ -129,9 +137,15 @@ def served_too_long(cluster: Cluster) -> list[str]:
 
 
 async def watch_leaders(cluster: Cluster) -> None:
-    """Look for partitions with two leaders and leases that are too long, until cancelled."""
+    """Look for partitions with two leaders and leases that are too long, until cancelled; count drains."""
+    drains: set[tuple[Drain | None, LogState]] = set()
     while True:
         await asyncio.sleep(LOOK_S)
+        image = newest_image(cluster)
+        for log in () if image is None else image.logs.values():
+            if log.drain is not None and (log.drain, log.state) not in drains:
+                drains.add((log.drain, log.state))
+                cluster.counts[f"log {log.state.name.lower()}"] += 1
         if len(cluster.failures) < MAX_FAILURES:
             now_s = cluster.loop.time()
             found = led_twice(cluster) + served_too_long(cluster)

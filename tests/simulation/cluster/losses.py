@@ -48,7 +48,7 @@ class _Operator:
             log = await self._known_log()
         if log.state != LogState.DRAINED and self._before is not None:
             now_s = self._cluster.loop.time()
-            self._cluster.counts["log lost"] += 1
+            self._cluster.counts["log given up"] += 1
             self._cluster.lost.lose(self._before, self._owner.node_id, now_s)
 
     async def _known_log(self) -> LogImage:

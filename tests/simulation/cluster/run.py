@@ -19,6 +19,7 @@ from tests.simulation.cluster.faults import Story
 from tests.simulation.cluster.load import Load
 from tests.simulation.cluster.loop import ClusterLoop
 from tests.simulation.cluster.nature import Nature, draw
+from tests.simulation.cluster.natures import NATURES
 
 SECONDS = 20.0
 UP_S = 30.0
@@ -170,8 +171,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="virtual ones, of load")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--trace", action="store_true", help="print what happens")
+    parser.add_argument("--nature", choices=NATURES, help="with one kind of fault")
     options = parser.parse_args(arguments)
-    report = simulate(options.seed, options.seconds, says=options.trace)
+    nature = None if options.nature is None else NATURES[options.nature]
+    report = simulate(options.seed, options.seconds, nature, says=options.trace)
     if options.json:
         print(json.dumps({it: getattr(report, it) for it in Report.__slots__}))
     else:

@@ -66,7 +66,10 @@ def broker(nature: Nature, node_id: int, host: str) -> NodeConfig:
         process_roles=("broker",),
         network=NetworkConfig(listeners=(Endpoint("PLAINTEXT", host, KAFKA_PORT),)),
         wal=WalConfig(
-            path=wal_path(nature, node_id, host), capacity_bytes=WAL_BYTES, max_window_bytes=4 * MIB
+            path=wal_path(nature, node_id, host),
+            reach=(nature.reach,) if nature.reach else (),
+            capacity_bytes=WAL_BYTES,
+            max_window_bytes=4 * MIB,
         ),
         storage=_storage(nature),
         metadata=MetadataConfig(quorum_bootstrap_servers=found, **_metadata(nature)),

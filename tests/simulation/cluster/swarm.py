@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.simulation.cluster.nature import Nature
+from tests.simulation.cluster.natures import NATURES
 from tests.simulation.cluster.run import SECONDS, Report, simulate
 
 LEDGER = Path(__file__).with_name("ledger.txt")
@@ -96,7 +97,14 @@ def next_seed(ledger: Path) -> int:
 
 
 def run_all(
-    seeds: range, *, seconds: float, jobs: int, ledger: Path | None, minutes: float
+    seeds: range,
+    *,
+    seconds: float,
+    jobs: int,
+    ledger: Path | None,
+    minutes: float,
+    nature: Nature | None = None,
+    until_found: bool = False,
 ) -> Total:
     """Run seeds, tell how it goes, and keep the ledger."""
     total, part = Total(), Total()
@@ -107,7 +115,7 @@ def run_all(
             text = ledger.read_text() if ledger.exists() else f"{_HEADER}\n"
             ledger.write_text(f"{text}{part.line()}\n")
 
-    for report in run(seeds, seconds=seconds, jobs=jobs):
+    for report in run(seeds, seconds=seconds, jobs=jobs, nature=nature):
         for finding in report.findings[:_FINDINGS_SHOWN]:
             print(f"seed {report.seed}: {finding}", flush=True)
         total.add(report)
@@ -116,7 +124,7 @@ def run_all(
             write_down()
             part = Total()
             print(total, file=sys.stderr, flush=True)
-        if time.monotonic() > until_s:
+        if time.monotonic() > until_s or (until_found and total.found):
             break
     write_down()
     return total
@@ -130,8 +138,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="virtual ones of each")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="at most")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--nature", choices=NATURES, help="with one kind of fault; needs --start")
+    parser.add_argument("--until-found", action="store_true", help="end with the first finding")
     parser.add_argument("--ledger", type=Path, default=LEDGER)
     options = parser.parse_args(arguments)
+    if options.nature is not None and options.start is None:
+        parser.error("the ledger is of drawn natures: --nature needs --start")
     ledger = options.ledger if options.start is None else None
     start = next_seed(options.ledger) if options.start is None else options.start
     seeds = range(start, start + options.seeds)
@@ -141,6 +153,8 @@ def main(arguments: list[str]) -> int:
         jobs=options.jobs,
         ledger=ledger,
         minutes=options.minutes,
+        nature=None if options.nature is None else NATURES[options.nature],
+        until_found=options.until_found,
     )
     print(total, *sorted(total.counts.items()), sep="\n")
     return int(bool(total.found))

@@ -1,0 +1,55 @@
+"""Natures of runs with one kind of fault, by name: three controllers and three brokers that keep much in their WALs."""
+
+import random
+from dataclasses import replace
+
+from tests.simulation.cluster.bucket import Weather
+from tests.simulation.cluster.nature import MAX_DRIFT, Nature, draw
+from tests.simulation.cluster.network import Links
+
+
+def nature(*faults: str, weather: Weather | None = None) -> Nature:
+    """Return a nature in which nothing is wrong but these faults, close together."""
+    return replace(
+        draw(random.Random(0)),
+        controllers=3,
+        brokers=3,
+        faults=faults,
+        pause_s=(0.2, 1.0),
+        links=Links(),
+        weather=weather or Weather(),
+        upload_interval_ms=5_000,
+        upload_threshold_bytes=2 << 20,
+        record_bytes=1_000,
+        send_pause_s=0.02,
+        sync_s=0.002,
+        wal="volume",
+        reach="/shared",
+        clock_drift=0.0,
+    )
+
+
+NATURES = {
+    "kills": nature("kill"),
+    "power cuts": replace(nature("power cut", "all controllers"), sync_s=0.03),
+    "lost answers": replace(
+        nature("connections reset"), pause_s=(0.02, 0.2), send_pause_s=0.005, sync_s=0.03
+    ),
+    "cut links": nature("isolate", "cut", "stop beyond the session"),
+    "stormy bucket": replace(
+        nature("kill", weather=Weather(late=0.1, reply_lost=0.05, repeated=0.1)),
+        upload_interval_ms=300,
+    ),
+    "WALs in the bucket": replace(nature("kill", "stop beyond the session"), wal="bucket"),
+    "lost WALs": nature("empty WAL", "kill"),
+    "clients cut": nature("client cut", "slow host"),
+    "brokers lost": nature("broker lost", "most brokers lost"),
+    "brokers lost, WALs in the bucket": replace(
+        nature("broker lost", "most brokers lost"), wal="bucket"
+    ),
+    "drains": nature("owner back in its drain", "drainer killed", "broker lost"),
+    "drains, WALs in the bucket": replace(
+        nature("owner back in its drain", "drainer killed", "broker lost"), wal="bucket"
+    ),
+    "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),
+}
