@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.seeded import pages
 from tests.seeded.bug import SeededBug, tables
-from tests.seeded.runner import Outcome, run
+from tests.seeded.runner import Outcome, run, run_simulations
 
 
 def chosen(package: str | None, only: Sequence[str] | None) -> list[SeededBug]:
@@ -24,6 +24,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--docs", action="store_true", help="write the tables into the pages and end"
     )
+    parser.add_argument(
+        "--simulation",
+        action="store_true",
+        help="let simulated clusters catch those that have a nature named, instead of their tests",
+    )
     options = parser.parse_args(arguments)
     if options.docs:
         pages.write()
@@ -31,8 +36,10 @@ def main(arguments: list[str]) -> int:
     bugs = chosen(options.package, options.only)
     if not bugs:
         parser.error("there is no such bug")
+    if options.simulation:
+        bugs = [it for it in bugs if it.simulated is not None]
     caught = 0
-    for result in run(bugs):
+    for result in run_simulations(bugs) if options.simulation else run(bugs):
         print(result, flush=True)
         caught += result.outcome is Outcome.CAUGHT
     print(f"{caught} of {len(bugs)} seeded bugs are caught")

@@ -11,6 +11,15 @@ ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
+class Simulated:
+    """Simulated clusters that must notice as well: `tests.simulation.cluster.natures`."""
+
+    nature: str
+    seeds: int = 4  # at most: from 0, until one finds something
+    seconds: float = 8.0  # virtual ones, of each
+
+
+@dataclass(frozen=True, slots=True)
 class SeededBug:
     """A mistake that somebody could make, and the test that must notice."""
 
@@ -24,6 +33,7 @@ class SeededBug:
     in_process: bool = (
         True  # the test itself imports the file; otherwise a process that it starts does
     )
+    simulated: Simulated | None = None
 
     @property
     def module(self) -> str:

@@ -44,7 +44,15 @@ def render(bugs: Sequence[SeededBug]) -> str:
 
 def _entry(bug: SeededBug) -> str:
     file, _, name = bug.test.partition("::")
-    return f"- **{bug.id}**: {bug.title}\n  - in `{bug.file}`\n  - `{file}`\n    `{name}`\n"
+    lines = [
+        f"- **{bug.id}**: {bug.title}",
+        f"  - in `{bug.file}`",
+        f"  - `{file}`",
+        f"    `{name}`",
+    ]
+    if bug.simulated is not None:
+        lines.append(f'  - and simulated clusters, nature "{bug.simulated.nature}"')
+    return "".join(f"{it}\n" for it in lines)
 
 
 def updated(text: str, table: str, bugs: Sequence[SeededBug]) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from tests.seeded.bug import ROOT, SeededBug
+from tests.seeded.bug import ROOT, SeededBug, Simulated
 from tests.seeded.plugin import NOTHING_RAN, WRONG_MODULE
 
 PACKAGES = ("broker", "config", "metadata", "pipeline", "protocol", "storage", "wal")
@@ -97,8 +97,20 @@ def mistake(copy: Path, bug: SeededBug) -> Iterator[None]:
 
 def run_tests(copy: Path, tests: Sequence[str], *options: str) -> tuple[int, str]:
     """Run tests of the copy on the copy; return the exit code and what was printed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "tests.seeded.plugin"]
+    command = ["pytest", "-q", "-x", "-p", "tests.seeded.plugin"]
     command += ["-o", f"timeout={TEST_TIMEOUT_S}", "--seeded-root", str(copy), *options, *tests]
+    return _run(copy, command)
+
+
+def run_simulation(copy: Path, simulated: Simulated) -> tuple[int, str]:
+    """Simulate clusters of the copy until something is found; return the exit code and what was printed."""
+    command = ["tests.simulation.cluster.swarm", "--start", "0", "--seeds", str(simulated.seeds)]
+    command += ["--seconds", str(simulated.seconds), "--nature", simulated.nature, "--until-found"]
+    return _run(copy, command)
+
+
+def _run(copy: Path, module: Sequence[str]) -> tuple[int, str]:
+    command = [sys.executable, "-m", *module]
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("CI", None)  # pytest prints differences whole there: minutes of work
     try:
@@ -113,7 +125,7 @@ def run_tests(copy: Path, tests: Sequence[str], *options: str) -> tuple[int, str
             preexec_fn=_limit_memory,
         )
     except subprocess.TimeoutExpired:
-        return -1, f"the tests took more than {RUN_TIMEOUT_S} s"
+        return -1, f"it took more than {RUN_TIMEOUT_S} s"
     return done.returncode, done.stdout + done.stderr
 
 
@@ -150,6 +162,38 @@ def _first_error(output: str) -> str:
     """The line with which pytest says what failed."""
     lines = (line[1:].strip() for line in output.splitlines() if line.startswith("E  "))
     return next(lines, "failed")[:150]
+
+
+def simulate_bug(copy: Path, bug: SeededBug, simulated: Simulated) -> Result:
+    """Seed one bug and simulate clusters."""
+    started = time.monotonic()
+    try:
+        with mistake(copy, bug):
+            code, output = run_simulation(copy, simulated)
+    except (ValueError, SyntaxError, OSError) as error:
+        return Result(bug, Outcome.BROKEN, time.monotonic() - started, str(error))
+    seconds = time.monotonic() - started
+    found = [it for it in output.splitlines() if it.startswith("seed ")]
+    if code == _FAILED and found:
+        return Result(bug, Outcome.CAUGHT, seconds, found[0][:150])
+    if code == 0:
+        return Result(bug, Outcome.MISSED, seconds, f"nothing is found: {simulated}")
+    return Result(bug, Outcome.BROKEN, seconds, output[-2000:])
+
+
+def run_simulations(bugs: Sequence[SeededBug]) -> Iterator[Result]:
+    """Try those that the simulation must catch, after a run of each nature without any.
+
+    Raises:
+        AssertionError: something is found without a mistake.
+    """
+    with copied_project() as copy:
+        for simulated in sorted({it.simulated for it in bugs if it.simulated}, key=str):
+            code, output = run_simulation(copy, simulated)
+            assert code == 0, f"{simulated} finds something without a mistake: {output[-4000:]}"
+        for bug in bugs:
+            if bug.simulated:
+                yield simulate_bug(copy, bug, bug.simulated)
 
 
 def run(bugs: Sequence[SeededBug]) -> Iterator[Result]:
