@@ -15,6 +15,7 @@ from headrace.broker.node.address import BrokerAddress
 from headrace.broker.node.admin import SERVING, NodeAdmin
 from headrace.broker.node.broker_parts import BrokerParts
 from headrace.broker.node.bucket_health import BucketHealth
+from headrace.broker.node.ended_brokers import EndedBrokers
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
 from headrace.broker.node.log_drains import LogDrains, make_log_drains
@@ -118,7 +119,10 @@ class BrokerRole:
             self._admin.stage = "waiting for a controller"
             await unless_stopped(stop, registration.register(client))
             log_registry = log_location.registry(client)
-            async with running(client.run(), log_registry.run(), self._end_when_fenced()):
+            others = EndedBrokers(client, environment.free_lock)
+            async with running(
+                client.run(), log_registry.run(), others.run(), self._end_when_fenced()
+            ):
                 parts = BrokerParts(config, self._environment, client, store, log_location)
                 self._parts = parts
                 client.on_lease_renewed(parts.engine.lease_renewed)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headrace.broker.node.lock_names import lock_name
+from headrace.broker.node.lock_names import free_lock, lock_name
 from headrace.metadata.log.directory import Directory
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.network import Network, SocketNetwork
@@ -36,6 +36,7 @@ class NodeEnvironment:
     open_device: DeviceOpener = open_device
     open_metadata_directory: Callable[[Path], Directory] = OsDirectory
     lock_name: Callable[[Path], str] = lock_name  # tells apart the locks of one machine
+    free_lock: Callable[[Path], str] = free_lock  # the same, if nobody holds it; may block
     open_bucket: BucketOpener = open_bucket
     # The lists of the same bucket that a sweep needs; None: it is not swept.
     open_swept_bucket: Callable[[str, Mapping[str, str]], SweptBucket | None] = open_swept_bucket

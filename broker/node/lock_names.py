@@ -1,5 +1,7 @@
 """Names of the locks that a process holds, as other processes may know them."""
 
+import fcntl
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -13,6 +15,24 @@ def lock_name(path: Path) -> str:
     The kernel keeps such a lock with the inode, so another file at the same path has another name.
     """
     with suppress(OSError):
-        found = path.stat()
-        return f"{BOOT_ID.read_text().strip()}:{found.st_dev}:{found.st_ino}"
+        return _name(path.stat())
     return ""
+
+
+def free_lock(path: Path) -> str:
+    """Return the name of the lock on a file that nobody holds; empty: it is held, or that is not known.
+
+    The lock is taken for an instant, shared, so that several who look do not see each other.
+    """
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return _name(os.fstat(descriptor))
+        finally:
+            os.close(descriptor)
+    return ""
+
+
+def _name(status: os.stat_result) -> str:
+    return f"{BOOT_ID.read_text().strip()}:{status.st_dev}:{status.st_ino}"

@@ -3,7 +3,8 @@
 A registration is a new epoch, numbered by the index of the entry that holds it. While an earlier
 process of the broker may still act, another one is refused: its epoch lasts until its session ends or
 it leaves. A newcomer that holds a lock which the earlier process registered with need not wait, since
-the kernel gives such a lock to nobody else before that process has ended. In the registration's entry
+the kernel gives such a lock to nobody else before that process has ended. For the same reason an epoch ends
+as soon as another broker finds such a lock free. In the registration's entry
 every partition that the broker leads gets its next leader epoch, and a drain of its log by another
 broker ends. Streams that the previous process left open stay open by this node at their old epoch: the
 new process finds them, commits what its WAL still holds under the old stream epoch, and only then
@@ -26,7 +27,7 @@ from headrace.metadata.records.brokers import (
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import LogReleasedRecord, RemoveLogRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
-from headrace.metadata.rpc.requests import RegisterBroker, UnregisterBroker
+from headrace.metadata.rpc.requests import RegisterBroker, ReportEnd, UnregisterBroker
 from headrace.metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
 
@@ -140,6 +141,26 @@ def fence_broker(
     timestamp_ms = inputs.now_ms if image.has_logs else 0
     fence = FenceBrokerRecord(node_id, node_epoch, reason, timestamp_ms)
     return Decision((fence,), HeartbeatAnswer(fenced=True))
+
+
+def report_end(request: ReportEnd, image: MetadataImage, inputs: Inputs) -> Decision:
+    """End the epoch of a broker whose process has ended, as its lock shows; no change if it has ended already.
+
+    Who shuts down in order empties its log before it releases the lock, and then says that it leaves.
+    """
+    require_broker(image, request.node_id, request.node_epoch)
+    broker, log = image.brokers.get(request.ended_id), log_of(image.logs, request.ended_id)
+    if broker is None or broker.epoch != request.ended_epoch:
+        return Decision((), Done())
+    if log is None or log.epoch != broker.epoch or log.state != LogState.ACTIVE:
+        return Decision((), Done())
+    if request.lock not in broker.locks:
+        raise RefusedError(
+            ErrorCode.INVALID_REQUEST,
+            f"broker {broker.node_id} at epoch {broker.epoch} did not register with the lock {request.lock}",
+        )
+    fenced = fence_broker(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED, image, inputs)
+    return Decision(fenced.records, Done())
 
 
 def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: Inputs) -> Decision:

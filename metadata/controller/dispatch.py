@@ -3,7 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from headrace.metadata.controller.brokers import register_broker, unregister_broker
+from headrace.metadata.controller.brokers import (
+    register_broker,
+    report_end,
+    unregister_broker,
+)
 from headrace.metadata.controller.configs import alter_configs
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.drains import finish_drain, refuse_drain
@@ -46,6 +50,7 @@ from headrace.metadata.rpc.requests import (
     PutKeyValues,
     RefuseDrain,
     RegisterBroker,
+    ReportEnd,
     TrimStream,
     UnregisterBroker,
 )
@@ -76,6 +81,7 @@ _DECISIONS: Final[
     FinishDrain: finish_drain,
     RefuseDrain: refuse_drain,
     AcceptLogLoss: accept_log_loss,
+    ReportEnd: report_end,
 }
 
 

@@ -11,7 +11,7 @@ from headrace.metadata.records.numbers import Count, ShortText
 class FenceReason(IntEnum):
     """Why a broker's epoch has ended."""
 
-    SESSION_EXPIRED = 1
+    SESSION_EXPIRED = 1  # or its process was seen to have ended
     SHUT_DOWN = 2
 
 

@@ -320,6 +320,16 @@ class AcceptLogLoss(msgspec.Struct, frozen=True, array_like=True, tag=74, gc=Fal
     damaged_only: bool
 
 
+class ReportEnd(msgspec.Struct, frozen=True, array_like=True, tag=75, gc=False):
+    """Tell that the process of another broker has ended: a lock that it registered with is free. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    ended_id: Count
+    ended_epoch: Int64
+    lock: ShortText
+
+
 class FetchEntries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
     """Read committed entries of the metadata log, waiting for the first. Answer: Entries."""
 
@@ -396,6 +406,7 @@ NodeMutation = (
     | EndLog
     | FinishDrain
     | RefuseDrain
+    | ReportEnd
 )
 Mutation = (
     NodeMutation
@@ -418,4 +429,5 @@ REQUEST_LEVELS: Final[Mapping[type, int]] = {
     FinishDrain: 2,
     RefuseDrain: 2,
     AcceptLogLoss: 2,
+    ReportEnd: 2,
 }

@@ -212,6 +212,7 @@ class Cluster:
             open_bucket=open_bucket,
             open_swept_bucket=lambda *_: SweptBucket(BucketLists(bucket), NoUploads()),
             lock_name=lambda path: f"{host.name}:{host.disks.replaced}:{path}",
+            free_lock=lambda _: "",  # hosts share no kernel
             open_metadata_directory=host.disks.metadata.open,
             variables={},
         )

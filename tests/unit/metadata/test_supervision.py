@@ -19,6 +19,7 @@ from headrace.metadata.rpc.requests import (
     PrepareObjects,
     PutKeyValues,
     RegisterBroker,
+    ReportEnd,
 )
 from headrace.metadata.rpc.responses import Done
 from headrace.metadata.transport import LocalTransport
@@ -146,6 +147,21 @@ async def test_a_log_that_waits_for_a_drainer_is_assigned_as_soon_as_one_is_free
         await ask_well(node, FinishDrain(1, epochs[1], 2, drain.epoch, 0, ()))
         await eventually(lambda: node.image.logs[4].drain is not None)
         looks.cancel()
+
+
+@scenario
+async def test_the_log_of_a_broker_that_was_reported_is_assigned_without_a_round(
+    cluster, monkeypatch
+):
+    monkeypatch.setattr(supervision, "tick_interval_ms", lambda session_timeout_ms: 3_600_000)
+    async with cluster.controller() as node:
+        epochs = {it: await register(node, it) for it in (1, 2)}
+        for node_id, epoch in epochs.items():
+            await ask_well(node, begin_log(node_id, epoch))
+        await ask_well(node, ReportEnd(2, epochs[2], 1, epochs[1], "wal of 1"))
+        await eventually(lambda: node.image.logs[1].drain is not None)
+
+        assert node.image.logs[1].drain.node_id == 2
 
 
 @scenario

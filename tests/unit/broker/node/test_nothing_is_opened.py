@@ -229,6 +229,7 @@ class World:
             open_swept_bucket=lambda *_: None,
             open_metadata_directory=self.directory.open,
             lock_name=lambda path: f"lock on {path}",
+            free_lock=lambda _: "",
             variables={},
         )
 

@@ -12,11 +12,13 @@ from headrace.metadata.rpc.requests import (
     CommitStreamSetObject,
     CommittedStreamObject,
     CompactStreamObject,
+    EndLog,
     ForgetObjects,
     OpenStream,
     PrepareObjects,
     PutKeyValues,
     RegisterBroker,
+    ReportEnd,
     TrimStream,
     UnregisterBroker,
 )
@@ -287,3 +289,69 @@ def test_a_broker_that_comes_back_after_being_forgotten_has_a_higher_epoch(contr
     controller.do(UnregisterBroker(1))
 
     assert controller.register() > old
+
+
+class TestReportedEnd:
+    @staticmethod
+    def controller():
+        controller = PureController()
+        for node_id in (1, 2):
+            controller.register(node_id)
+            controller.begin_log(node_id)
+        return controller
+
+    @staticmethod
+    def report(controller, epoch=None, lock="wal of 2"):
+        ended = controller.epochs[2] if epoch is None else epoch
+        return ReportEnd(*controller.sender(1), 2, ended, lock)
+
+    def test_a_free_lock_ends_the_epoch_before_the_session_does(self):
+        controller = self.controller()
+        controller.do(self.report(controller))
+
+        assert controller.image.brokers[2].state == BrokerState.EXPIRED
+        assert not controller.image.brokers[1].epoch_ended
+
+    def test_repeated_it_changes_nothing(self):
+        controller = self.controller()
+        controller.do(self.report(controller))
+        index = controller.image.index
+        controller.do(self.report(controller))
+
+        assert controller.image.index == index
+
+    def test_the_next_process_of_the_broker_stays(self):
+        controller = self.controller()
+        report = self.report(controller)
+        controller.fence(2)
+        controller.register(2)
+        controller.do(report)
+
+        assert not controller.image.brokers[2].epoch_ended
+
+    def test_a_lock_that_it_did_not_register_with_proves_nothing(self):
+        controller = self.controller()
+        refused = controller.refusal(self.report(controller, lock="another"))
+
+        assert refused == ErrorCode.INVALID_REQUEST
+
+    def test_who_has_emptied_its_log_leaves_by_itself(self):
+        controller = self.controller()
+        controller.do(EndLog(*controller.sender(2), 2))
+        controller.do(self.report(controller))
+
+        assert not controller.image.brokers[2].epoch_ended
+
+    def test_who_has_not_begun_its_log_keeps_its_session(self):
+        controller = self.controller()
+        controller.register(2)
+        controller.do(self.report(controller))
+
+        assert not controller.image.brokers[2].epoch_ended
+
+    def test_of_a_broker_that_is_not_registered(self):
+        controller = self.controller()
+        index = controller.image.index
+        controller.do(ReportEnd(*controller.sender(1), 3, 1, "wal of 3"))
+
+        assert controller.image.index == index

@@ -23,6 +23,7 @@ from headrace.metadata.rpc.requests import (
     PrepareObjects,
     PutKeyValues,
     RefuseDrain,
+    ReportEnd,
     StreamToClose,
     StreamToOpen,
     TrimStream,
@@ -65,6 +66,7 @@ def one_of_each(controller):
         FinishDrain(*sender, 2, drain.epoch, 100, ()),
         RefuseDrain(*sender, 2, drain.epoch, "not there"),
         EndLog(*sender, 1),
+        ReportEnd(*sender, 2, controller.epochs[2], "wal of 2"),
     )
     for _ in range(2):
         for request in requests:

@@ -22,6 +22,7 @@ from headrace.metadata.rpc.requests import (
     PrepareObjects,
     PutKeyValues,
     RefuseDrain,
+    ReportEnd,
     StreamToClose,
     StreamToOpen,
     TrimStream,
@@ -129,6 +130,13 @@ class Scene:
         self.controller.do(late)
         return late
 
+    def reporting(self):
+        late = ReportEnd(*self.sender, 2, self.controller.epochs[2], "wal of 2")
+        self.controller.do(late)
+        self.controller.register(2)
+        self.controller.begin_log(2)
+        return late
+
 
 LATE = {
     OpenStream: Scene.opening,
@@ -143,6 +151,7 @@ LATE = {
     EndLog: Scene.ending,
     FinishDrain: Scene.finishing,
     RefuseDrain: Scene.refusing,
+    ReportEnd: Scene.reporting,
 }
 
 

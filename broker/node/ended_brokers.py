@@ -1,0 +1,108 @@
+"""Finds brokers of this machine whose process has ended, long before their sessions end.
+
+A broker registers with the names of locks that its process holds until it ends. One of them is that of its WAL, and
+whoever can drain that WAL can look at its lock. The kernel releases it after the last write of the process, whatever
+has ended it; a process that is stopped or hangs keeps it. An ended connection proves nothing of that kind.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from headrace.daemon_threads import in_own_thread
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.brokers import BrokerImage
+from headrace.metadata.images.logs import LogState, is_reached
+from headrace.metadata.records.logs import LogMedium
+from headrace.metadata.rpc.requests import ReportEnd
+from headrace.metadata.rpc.responses import Done
+
+logger = logging.getLogger("headrace")
+
+LOOK_MS: Final = 200
+# One that is started again takes the lock at once: only what is free twice counts, and it is not drained for a moment.
+LOOKS: Final = 2
+MAX_LOCKS_WATCHED: Final = 64
+
+
+class EndedBrokers:
+    """Reports them to the controller, which ends their epochs."""
+
+    def __init__(self, client: MetadataClient, free_lock: Callable[[Path], str]) -> None:
+        """Use the client's registration; `free_lock` is asked in a thread: a shared file system may hang."""
+        self._client = client
+        self._free_lock = free_lock
+        self._seen: dict[tuple[int, int], int] = {}  # looks at a free lock, by node id and epoch
+
+    async def run(self) -> None:
+        """Look regularly, until cancelled.
+
+        Raises:
+            NodeFencedError: this process must stop.
+        """
+        while True:
+            await asyncio.sleep(LOOK_MS / 1000)
+            watched = dict(
+                islice(
+                    watched_locks(self._client.image, self._client.node_id).items(),
+                    MAX_LOCKS_WATCHED,
+                )
+            )
+            if watched:
+                free = await in_own_thread("lock-watch", self._free_of, list(watched))
+                await self._note({watched[path]: lock for path, lock in free.items()})
+
+    def _free_of(self, paths: list[Path]) -> dict[Path, str]:
+        return {path: self._free_lock(path) for path in paths}
+
+    async def _note(self, free: dict[int, str]) -> None:
+        """Take in which owners' WALs have a free lock, by node id."""
+        image = self._client.image
+        seen, self._seen = self._seen, {}
+        for node_id, lock in free.items():
+            broker = image.brokers.get(node_id)
+            if broker is None or broker.epoch_ended or lock not in broker.locks:
+                continue
+            looks = seen.get((node_id, broker.epoch), 0) + 1
+            self._seen[node_id, broker.epoch] = looks
+            if looks >= LOOKS:
+                await self._report(broker, lock)
+
+    async def _report(self, broker: BrokerImage, lock: str) -> None:
+        client = self._client
+        sender = client.node_id, client.node_epoch
+        try:
+            await client.change(ReportEnd(*sender, broker.node_id, broker.epoch, lock), Done)
+        except (ControllerUnavailableError, RefusedError) as error:
+            logger.info("cannot report a broker that has ended", extra={"reason": str(error)})
+            return  # the next look does
+        logger.warning(
+            "the process of a broker has ended: its WAL is no longer locked",
+            extra={"broker": broker.node_id, "epoch": broker.epoch},
+        )
+
+
+def watched_locks(image: MetadataImage, node_id: int) -> dict[Path, int]:
+    """Return the files whose locks tell whether brokers that are registered live, with the brokers' ids."""
+    own = image.brokers.get(node_id)
+    if own is None or own.fenced:
+        return {}
+    found: dict[Path, int] = {}
+    for log in image.logs.values():
+        owner = image.brokers.get(log.owner)
+        if (
+            owner is not None
+            and not owner.epoch_ended
+            and log.owner != node_id
+            and log.epoch == owner.epoch
+            and log.state == LogState.ACTIVE
+            and log.medium != LogMedium.BUCKET
+            and is_reached(log, own.reach)
+        ):
+            found |= {Path(place): log.owner for place in log.places}
+    return found
