@@ -63,6 +63,7 @@ class WalConfig:
         ""  # generation id of the log whose damage is accepted, 16 hexadecimal digits
     )
     reach: tuple[str, ...] = ()  # directories and devices below which WALs of other brokers lie
+    fence: str = "none"  # none | reservation | command:PROGRAM
     # Of a log in a bucket: a batch goes out when it is so large, or so long after the one before.
     batch_bytes: int = 8 * MIB
     batch_interval_ms: int = 250

@@ -4,6 +4,7 @@ Nothing but data. Where AutoMQ has a key, its name and its URI syntax are kept; 
 """
 
 import re
+import shlex
 
 from headrace.config.definition import (
     Between,
@@ -58,6 +59,18 @@ def _wal_location(text: str) -> FieldValues:
 def _generation_id_problem(value: ConfigValue) -> str | None:
     is_generation_id = re.fullmatch("([0-9a-f]{16})?", str(value)) is not None
     return None if is_generation_id else "must be 16 hexadecimal digits in lower case, or empty"
+
+
+def _fence_problem(value: ConfigValue) -> str | None:
+    text = str(value)
+    if text in ("none", "reservation"):
+        return None
+    try:
+        words = shlex.split(text.removeprefix("command:")) if text.startswith("command:") else []
+    except ValueError as error:
+        return f"is not a command: {error}"
+    is_program = bool(words) and words[0].startswith("/")
+    return None if is_program else "must be none, reservation or command:/path/of/a/program"
 
 
 def _admin_listener(text: str) -> FieldValues:
@@ -301,6 +314,20 @@ HEADRACE_KEYS = (
         "several machines. It then takes over the partitions of a broker that has died. WALs in a "
         "bucket are always reached.",
         example="/wals",
+    ),
+    ConfigKey(
+        name="headrace.wal.fence",
+        type=ConfigType.STRING,
+        field="wal.fence",
+        valid=Matches("none, reservation or command:/path/of/a/program", _fence_problem),
+        importance=Importance.LOW,
+        doc="How a broker keeps others from writing to a WAL device that it takes: its own at the "
+        "start, and that of a broker that has died. Leases do it alone as long as no machine is "
+        "paused (none). A persistent reservation needs a whole NVMe or SCSI device that supports "
+        "it (reservation). A command is called with path, epoch, id of this node and id of the "
+        "node whose WAL it is, and ends with 0 once nobody else can write there (command:). A WAL "
+        "in a bucket needs none of them.",
+        example="command:/usr/local/bin/fence-wal",
     ),
     ConfigKey(
         name="headrace.upload.concurrency",

@@ -21,7 +21,7 @@ from functools import partial
 from typing import NamedTuple
 
 from headrace.invariants import InvariantError
-from headrace.wal.device import WriteDone, settle, short_io_error
+from headrace.wal.device import WriteDone, explained, settle, short_io_error
 from headrace.wal.file_device import DeviceFile
 from headrace.wal.holes import unwritten_ranges
 from headrace.wal.port import Medium
@@ -278,6 +278,6 @@ class AioDevice:
         if result == size:
             return None
         if result < 0:
-            return OSError(-result, os.strerror(-result), self.path)
+            return explained(OSError(-result, os.strerror(-result), self.path))
         what = "write" if operation.opcode == _PWRITE else "read"
         return short_io_error(what, self.path, operation.position, size, result)

@@ -6,6 +6,7 @@ contract suite. Positions, lengths and addresses are multiples of `PAGE_BYTES`.
 """
 
 import asyncio
+import errno
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -86,6 +87,17 @@ class BlockDevice(Protocol):
     async def close(self) -> None:
         """Wait a bounded time for inflight operations, then release the device and its lock."""
         ...
+
+
+def explained(error: OSError) -> OSError:
+    """Return the error of an operation so that its message says what to look for."""
+    if error.errno != errno.EBADE:
+        return error
+    reason = (
+        "another machine has reserved the device: a broker of a newer epoch has taken it, or "
+        "something else uses it"
+    )
+    return OSError(error.errno, reason, error.filename)
 
 
 def short_io_error(what: str, path: str, position: int, wanted: int, got: int) -> OSError:

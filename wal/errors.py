@@ -37,6 +37,10 @@ class WalIdentityError(WalDeviceError):
     """The log belongs to another cluster or node, or to a newer registration of this node."""
 
 
+class WalFenceError(WalDeviceError):
+    """The device was not taken away from others who may write to it: nothing was read from it or written to it."""
+
+
 class WalMissingError(WalDeviceError):
     """The log that this node used last is missing: nothing was changed on what was found instead.
 

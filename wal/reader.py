@@ -38,10 +38,18 @@ class WalReader:
         """
         self._device = self._opener(self._config, False)  # noqa: FBT003 - a DeviceOpener
         try:
-            self._superblock = await self._load()
-        finally:
-            if self._superblock is None:
-                await self.close()
+            await self.reload()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def reload(self) -> None:
+        """Read the superblock again: what a writer has left that was there at `start` and is gone.
+
+        Raises:
+            WalDeviceError, WalCorruptError, OSError: as `start`.
+        """
+        self._superblock = await self._load()
         if self._superblock is None:
             msg = f"{self._config.path} is blank: no WAL was ever written to it"
             raise WalDeviceError(msg)

@@ -10,7 +10,7 @@ from functools import partial
 from queue import SimpleQueue
 
 from headrace.daemon_threads import DaemonThread
-from headrace.wal.device import WriteDone, settle, short_io_error
+from headrace.wal.device import WriteDone, explained, settle, short_io_error
 from headrace.wal.file_device import DeviceFile
 from headrace.wal.holes import unwritten_ranges
 from headrace.wal.port import Medium
@@ -116,7 +116,7 @@ class ThreadDevice:
         try:
             written = os.pwritev(self._file.fd, [data], position)
         except OSError as error:
-            return error
+            return explained(error)
         if written != len(data):
             return short_io_error("write", self.path, position, len(data), written)
         return None
@@ -125,7 +125,7 @@ class ThreadDevice:
         try:
             count = os.preadv(self._file.fd, [into], position)
         except OSError as error:
-            return error
+            return explained(error)
         if count != len(into):
             return short_io_error("read", self.path, position, len(into), count)
         return None

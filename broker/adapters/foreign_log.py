@@ -1,7 +1,8 @@
 """The log of another broker whose epoch has ended, as it is read to be drained.
 
-On a device or in a file nothing is written, and no lock is taken: the owner may hang. In a bucket exactly one
-object is created, a fence at the log's end, of the drain's epoch; from then on the owner can confirm nothing.
+On a device or in a file nothing is written, and no lock is taken: the owner may hang. A device fence keeps it from
+writing there any more, if one is configured (`headrace.wal.fence`). In a bucket exactly one object is created, a fence
+at the log's end, of the drain's epoch; from then on the owner can confirm nothing.
 """
 
 import random
@@ -17,6 +18,7 @@ from headrace.metadata.records.logs import LogMedium
 from headrace.storage.object_store.factory import BucketOpener
 from headrace.storage.ports import ObjectStore
 from headrace.wal.errors import WalDeviceError, WalIdentityError
+from headrace.wal.fence.port import DeviceFence
 from headrace.wal.objects.fencing import Owner
 from headrace.wal.objects.layout import LogKeys
 from headrace.wal.objects.requests import Requests
@@ -61,6 +63,7 @@ class ForeignLogs:
     cluster_id: str
     rng: random.Random
     open_device: DeviceOpener
+    fence: DeviceFence
     open_bucket: BucketOpener
     variables: Mapping[str, str]
 
@@ -95,11 +98,19 @@ class LogOnDevice:
         self._log = log
         self._cluster_id = logs.cluster_id
         self._place = config.path
+        self._fence = logs.fence
         self._reader = WalReader(config, opener=logs.open_device)
 
     async def start(self) -> None:
-        """Open it, and check whose log it holds."""
+        """Open it, check whose log it holds, and take it away from its owner."""
         await self._reader.start()
+        self._check()  # first: a path may name another device on this machine
+        assert self._log.drain is not None
+        await self._fence.take(self._place, self._log.drain.epoch, owner=self._log.owner)
+        await self._reader.reload()
+        self._check()
+
+    def _check(self) -> None:
         found = self._reader.superblock
         if (found.cluster_id, found.node_id) != (self._cluster_id, self._log.owner):
             raise WalIdentityError(

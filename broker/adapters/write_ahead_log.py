@@ -9,6 +9,7 @@ from typing import Protocol
 from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
 from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry, reach_below
 from headrace.config.node import WalConfig
+from headrace.invariants import require
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.storage.object_store.factory import BucketOpener
@@ -16,6 +17,7 @@ from headrace.storage.ports import ObjectStore
 from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
 from headrace.wal.errors import WalError
+from headrace.wal.fence.port import DeviceFence
 from headrace.wal.layout import Superblock
 from headrace.wal.log import DeltaWal
 from headrace.wal.objects.log import ObjectWal
@@ -61,13 +63,14 @@ class LogListener:
 class LogLocation:
     """Where a node's log lies. Open until `close`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a composition root passes, by name
         self,
         config: WalConfig,
         *,
         rng: random.Random,
         wall_clock_ms: Callable[[], int],
         open_device: DeviceOpener,
+        fence: DeviceFence,
         open_bucket: BucketOpener,
         monotonic_ns: Callable[[], int],
         wake_timer: WakeTimerFactory,
@@ -76,11 +79,13 @@ class LogLocation:
         self._rng = rng
         self._wall_clock_ms = wall_clock_ms
         self._open_device = open_device
+        self.fence = fence
         self._open_bucket = open_bucket
         self._monotonic_ns = monotonic_ns
         self._wake_timer = wake_timer
         self._store: ObjectStore | None = None  # None: a device or file
         self._held: BlockDevice | None = None
+        self._is_taken = False
         self._registry: WalRegistry | None = None
         self.found: Superblock | None = None  # on the device, when it was opened
 
@@ -146,6 +151,21 @@ class LogLocation:
         check_identity(self.found, expected, self._config.path)
         return self.found.cluster_id
 
+    async def take(self, node_id: int, node_epoch: int) -> None:
+        """Keep others from writing to a device or file; a log in a bucket does that itself.
+
+        Raises:
+            WalFenceError: they may still write to it.
+        """
+        if not self.is_bucket:
+            await self.fence.take(self._config.path, node_epoch, owner=node_id)
+        self._is_taken = True
+
+    @property
+    def fenced_by(self) -> str:
+        """What keeps others from writing to the log, for display."""
+        return "objects in the bucket" if self.is_bucket else self.fence.description
+
     async def close(self) -> None:
         """Release what `open` and `hold` took, and no log has taken over."""
         if self._held is not None:
@@ -197,5 +217,6 @@ class LogLocation:
         )
 
     def _hand_over(self, config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT001 - a DeviceOpener
+        require(self._is_taken)  # what is read from now on is what others have left, for good
         held, self._held = self._held, None
         return held or self._open_device(config, writable)

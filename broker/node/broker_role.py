@@ -123,6 +123,8 @@ class BrokerRole:
             async with running(
                 client.run(), log_registry.run(), others.run(), self._end_when_fenced()
             ):
+                self._admin.stage = "taking the WAL"
+                await unless_stopped(stop, log_location.take(config.node_id, client.node_epoch))
                 parts = BrokerParts(config, self._environment, client, store, log_location)
                 self._parts = parts
                 client.on_lease_renewed(parts.engine.lease_renewed)
@@ -154,6 +156,7 @@ class BrokerRole:
             rng=environment.rng,
             wall_clock_ms=environment.wall_clock_ms,
             open_device=environment.open_device,
+            fence=environment.make_fence(config.wal, config.node_id),
             open_bucket=environment.open_bucket,
             monotonic_ns=environment.monotonic_ns,
             wake_timer=environment.wake_timer,
@@ -164,6 +167,9 @@ class BrokerRole:
             await store.close()
             raise
         self._bucket.watch(store.statistics)
+        self._admin.readiness.add(
+            lambda: CheckResult("fence", ok=True, reason=f"WAL fence: {log_location.fenced_by}")
+        )
         return store, log_location
 
     async def _open_bucket(self) -> RetryingObjectStore:

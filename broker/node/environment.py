@@ -13,6 +13,7 @@ from headrace.metadata.log.os_directory import OsDirectory
 from headrace.network import Network, SocketNetwork
 from headrace.storage.object_store.factory import BucketOpener, open_bucket
 from headrace.storage.sweep.swept_bucket import SweptBucket, open_swept_bucket
+from headrace.wal.fence.make import FenceMaker, make_fence
 from headrace.wal.open_device import DeviceOpener, open_device
 from headrace.wal.wake_timer import WakeTimerFactory, precise_timer
 
@@ -34,6 +35,7 @@ class NodeEnvironment:
     rng: random.Random = field(default_factory=random.SystemRandom)
     network: Network = field(default_factory=SocketNetwork)
     open_device: DeviceOpener = open_device
+    make_fence: FenceMaker = make_fence
     open_metadata_directory: Callable[[Path], Directory] = OsDirectory
     lock_name: Callable[[Path], str] = lock_name  # tells apart the locks of one machine
     free_lock: Callable[[Path], str] = free_lock  # the same, if nobody holds it; may block

@@ -270,6 +270,7 @@ def make_log_drains(
         cluster_id=cluster_id,
         rng=rng,
         open_device=environment.open_device,
+        fence=log_location.fence,
         open_bucket=environment.open_bucket,
         variables=environment.variables,
     )

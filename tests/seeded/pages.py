@@ -28,6 +28,7 @@ TITLES = {
     "fetch": "Fetch sessions",
     "cluster": "Whole clusters, caught by their simulation",
     "logs": "Logs, their owners, and who drains them",
+    "device_fence": "Fences of WAL devices",
 }
 PAGES = dict.fromkeys(TITLES, PAGE)
 

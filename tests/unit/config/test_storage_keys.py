@@ -47,3 +47,16 @@ def test_the_admin_listener_needs_a_port():
 def test_names_tell_whose_they_are():
     assert all(key.name.startswith("s3.") for key in S3_KEYS)
     assert all(key.name.startswith("headrace.") for key in HEADRACE_KEYS)
+
+
+@pytest.mark.parametrize(
+    "text", ["none", "reservation", "command:/bin/fence", "command:/bin/fence --zone 'a b'"]
+)
+def test_a_fence_is_named(text):
+    key = SERVER_KEYS["headrace.wal.fence"]
+    assert value_problem(key, text) is None
+
+
+@pytest.mark.parametrize("text", ["", "flock", "command:", "command:fence", "command:/bin/a 'b"])
+def test_what_is_no_fence_is_refused(text):
+    assert value_problem(SERVER_KEYS["headrace.wal.fence"], text)

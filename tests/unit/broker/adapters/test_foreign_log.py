@@ -13,6 +13,7 @@ from headrace.metadata.images.logs import Drain, LogImage, LogState
 from headrace.metadata.records.logs import LogMedium
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.wal.errors import WalDeviceError, WalError, WalFailedError, WalIdentityError
+from headrace.wal.fence.port import NoFence
 from headrace.wal.log import DeltaWal
 from headrace.wal.objects.log import ObjectWal
 from tests.simulation.disk import SimulatedDisk
@@ -60,6 +61,7 @@ class Device:
             cluster_id=cluster_id,
             rng=random.Random(9),
             open_device=lambda config, writable: self.disk.open(config.path, writable=writable),
+            fence=NoFence(),
             open_bucket=never,
             variables={},
         )
@@ -98,6 +100,7 @@ class Bucket(Device):
             cluster_id=cluster_id,
             rng=random.Random(9),
             open_device=never,
+            fence=NoFence(),
             open_bucket=open_bucket,
             variables={},
         )
