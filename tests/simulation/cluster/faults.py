@@ -21,10 +21,10 @@ class Story:
     """Lets faults happen one after the other, some of them while others last."""
 
     def __init__(self, cluster: Cluster, rng: random.Random) -> None:
-        self._cluster = cluster
-        self._rng = rng
-        self._begun = 0
-        self._lasting = 0  # faults
+        self.cluster = cluster
+        self.rng = rng
+        self.begun = 0
+        self.lasting = 0  # faults
         self._kinds: dict[str, Callable[[], Awaitable[None]]] = {
             "kill": self._kill,
             "power cut": self._power_cut,
@@ -52,7 +52,7 @@ class Story:
 
     async def tell(self, until_s: float) -> None:
         """Let faults happen until a moment."""
-        cluster, rng = self._cluster, self._rng
+        cluster, rng = self.cluster, self.rng
         kinds = [it for it in cluster.nature.faults if it in self._kinds]
         if not kinds:
             return
@@ -70,18 +70,18 @@ class Story:
                     await fault
 
     async def _happen(self, kind: str) -> None:
-        self._begun += 1
-        self._lasting += 1
+        self.begun += 1
+        self.lasting += 1
         await self._kinds[kind]()
-        self._lasting -= 1
+        self.lasting -= 1
 
     def _any(self) -> Host:
-        return self._rng.choice(self._cluster.hosts)
+        return self.rng.choice(self.cluster.hosts)
 
     async def _down(self, host: Host, *, power_cut: bool) -> None:
-        self._cluster.kill(host, power_cut=power_cut)
+        self.cluster.kill(host, power_cut=power_cut)
         host.keep_down = True
-        await asyncio.sleep(self._rng.choice((0.0, 0.5, 2.0)) * self._rng.random())
+        await asyncio.sleep(self.rng.choice((0.0, 0.5, 2.0)) * self.rng.random())
         host.keep_down = False
 
     async def _kill(self) -> None:
@@ -97,25 +97,25 @@ class Story:
         process.stop()
         await asyncio.sleep(for_s)
         if process.is_alive and process.is_stopped:
-            process.resume(self._cluster.loop)
+            process.resume(self.cluster.loop)
 
     async def _stop(self) -> None:
-        await self._stopped(self._any(), self._rng.uniform(0.1, 1.5))
+        await self._stopped(self._any(), self.rng.uniform(0.1, 1.5))
 
     async def _stop_long(self) -> None:
-        host = self._rng.choice(self._cluster.brokers)
-        await self._stopped(host, SESSION_S * self._rng.uniform(1.0, 1.8))
+        host = self.rng.choice(self.cluster.brokers)
+        await self._stopped(host, SESSION_S * self.rng.uniform(1.0, 1.8))
 
     async def _cut_links(self, links: list[tuple[str, str]]) -> None:
-        network = self._cluster.network
+        network = self.cluster.network
         for link in links:
             network.cut(*link)
-        await asyncio.sleep(self._rng.choice((0.5, 2.0, 5.0)) * self._rng.random())
+        await asyncio.sleep(self.rng.choice((0.5, 2.0, 5.0)) * self.rng.random())
         for link in links:
             network.heal(*link)
 
     def _two(self) -> tuple[str, str]:
-        one, other = self._rng.sample(self._cluster.hosts, 2)
+        one, other = self.rng.sample(self.cluster.hosts, 2)
         return one.name, other.name
 
     async def _cut(self) -> None:
@@ -127,82 +127,82 @@ class Story:
 
     async def _isolate(self) -> None:
         one = self._any()
-        others = [it.name for it in self._cluster.hosts if it is not one]
+        others = [it.name for it in self.cluster.hosts if it is not one]
         links = [(one.name, it) for it in others]
-        if self._rng.random() < 0.7:
+        if self.rng.random() < 0.7:
             links += [(it, one.name) for it in others]
         await self._cut_links(links)
 
     async def _all_controllers(self) -> None:
         async with asyncio.TaskGroup() as all_of_them:
-            for host in self._cluster.controllers:
-                all_of_them.create_task(self._down(host, power_cut=self._rng.random() < 0.5))
+            for host in self.cluster.controllers:
+                all_of_them.create_task(self._down(host, power_cut=self.rng.random() < 0.5))
 
     async def _leader_and_another(self) -> None:
-        if len(self._cluster.controllers) < 2:
+        if len(self.cluster.controllers) < 2:
             return
-        one, other = self._rng.sample(self._cluster.controllers, 2)
+        one, other = self.rng.sample(self.cluster.controllers, 2)
         async with asyncio.TaskGroup() as both:
-            both.create_task(self._stopped(one, self._rng.uniform(0.5, 3)))
+            both.create_task(self._stopped(one, self.rng.uniform(0.5, 3)))
             both.create_task(self._down(other, power_cut=False))
 
     async def _bucket_down(self) -> None:
-        bucket = self._cluster.bucket
+        bucket = self.cluster.bucket
         bucket.is_down = True
-        await asyncio.sleep(self._rng.uniform(0.5, 4.0))
+        await asyncio.sleep(self.rng.uniform(0.5, 4.0))
         bucket.is_down = False
 
     async def _empty_controller(self) -> None:
         """A controller loses its disk; one at a time, and only where a majority keeps theirs."""
-        cluster = self._cluster
+        cluster = self.cluster
         if len(cluster.controllers) >= 3 and all(it.done() for it in cluster.repairs):
-            host = self._rng.choice(cluster.controllers)
+            host = self.rng.choice(cluster.controllers)
             cluster.repairs.append(asyncio.create_task(replace_disk(cluster, host)))
 
     async def _second_process(self) -> None:
         """A second process has a broker's node id, on another host with empty disks."""
-        cluster = self._cluster
-        twin = cluster.twin(self._rng.choice(cluster.brokers).node_id)
+        cluster = self.cluster
+        twin = cluster.twin(self.rng.choice(cluster.brokers).node_id)
         cluster.start(twin)
-        await asyncio.sleep(self._rng.uniform(0.5, 6.0))
+        await asyncio.sleep(self.rng.uniform(0.5, 6.0))
         cluster.kill(twin)
 
     async def _connections_reset(self) -> None:
         """All connections of a broker end, with the answers that are on their way."""
-        self._cluster.network.reset(self._rng.choice(self._cluster.brokers).name)
+        self.cluster.network.reset(self.rng.choice(self.cluster.brokers).name)
 
     def _client(self) -> str:
-        return self._rng.choice(CLIENTS)
+        return self.rng.choice(CLIENTS)
 
     async def _client_cut(self) -> None:
         """A client and a broker do not hear each other, or only one of them does."""
-        client, broker = self._client(), self._rng.choice(self._cluster.brokers).name
+        client, broker = self._client(), self.rng.choice(self.cluster.brokers).name
         links = [(client, broker), (broker, client)]
-        await self._cut_links(self._rng.choice((links, links[:1], links[1:])))
+        await self._cut_links(self.rng.choice((links, links[:1], links[1:])))
 
     async def _slow_host(self) -> None:
         """All that a node or a client sends and gets is late."""
-        slow = self._cluster.network.slow
-        name = self._rng.choice((self._any().name, self._client()))
-        slow[name] = self._rng.choice((0.05, 0.3, 1.0)) * self._rng.random()
-        await asyncio.sleep(self._rng.uniform(0.5, 4.0))
+        slow = self.cluster.network.slow
+        name = self.rng.choice((self._any().name, self._client()))
+        slow[name] = self.rng.choice((0.05, 0.3, 1.0)) * self.rng.random()
+        await asyncio.sleep(self.rng.uniform(0.5, 4.0))
         slow.pop(name, None)
 
     async def _wall_clock_set(self) -> None:
         """Somebody sets a node's time of day."""
-        self._any().wall_clock_ahead_ms = round(self._rng.uniform(-1, 1) * MAX_AHEAD_MS)
+        self._any().wall_clock_ahead_ms = round(self.rng.uniform(-1, 1) * MAX_AHEAD_MS)
 
     async def _volume_away(self) -> None:
         """Nobody can read the WAL of another broker."""
-        volume = self._cluster.volume
+        volume = self.cluster.volume
         volume.is_away = True
-        await asyncio.sleep(self._rng.uniform(0.5, 4.0))
+        await asyncio.sleep(self.rng.uniform(0.5, 4.0))
         volume.is_away = False
 
     async def _empty_wal(self) -> None:
         """A broker loses its WAL, and an operator accepts it; one at a time."""
-        cluster = self._cluster
-        host = self._rng.choice(cluster.brokers)
+        cluster = self.cluster
+        host = self.rng.choice(cluster.brokers)
         if host.disks.has_wal and all(it.done() for it in cluster.repairs):
             rng = cluster.rng("loss", cluster.loop.time())
             cluster.repairs.append(asyncio.create_task(lose_wal(cluster, host, rng)))
@@ -212,48 +212,63 @@ class Story:
 
     async def _most_brokers_lost(self) -> None:
         """Three of five, two of three."""
-        await self._lost((len(self._cluster.brokers) + 1) // 2)
+        await self._lost((len(self.cluster.brokers) + 1) // 2)
 
     async def _lost(self, count: int) -> None:
         """Brokers are gone and stay away until others serve their partitions."""
-        cluster = self._cluster
+        cluster = self.cluster
         if count >= len(cluster.brokers):
             return
-        hosts = self._rng.sample(cluster.brokers, count)
-        begun, is_alone = self._begun, self._lasting == 1
-        wanted = set().union(*map(inspection.served, hosts))
-        for host in hosts:
-            cluster.kill(host, power_cut=self._rng.random() < 0.5)
-            host.keep_down = True
-        left = await inspection.unserved(cluster, wanted, SESSION_S + FAILOVER_S)
-        is_alone &= self._begun == begun
-        if is_alone and cluster.nature.is_calm and LOSSES.issuperset(cluster.nature.faults):
-            cluster.failures += [f"{it} is served by nobody" for it in sorted(left)]
-        cluster.counts["partitions served by others"] += len(wanted) - len(left)
-        for host in hosts:
-            host.keep_down = False
-        await cluster.serving(hosts)
+        watch = _Watch(self, self.rng.sample(cluster.brokers, count))
+        await watch.end(SESSION_S + FAILOVER_S)
+        await cluster.serving(watch.hosts)
 
-    async def _drained(self) -> tuple[Host, Host | None]:
-        """A broker is gone; return it, and who drains its log."""
-        host = self._rng.choice(self._cluster.brokers)
-        self._cluster.kill(host, power_cut=self._rng.random() < 0.5)
-        host.keep_down = True
-        drainer = await inspection.drainer_of(self._cluster, host, SESSION_S + FAILOVER_S)
-        await asyncio.sleep(self._rng.choice((0.0, 0.05, 0.3)) * self._rng.random())
-        return host, drainer
+    async def _drained(self, host: Host) -> Host | None:
+        """Wait until a broker's log is drained; return by whom."""
+        drainer = await inspection.drainer_of(self.cluster, host, SESSION_S + FAILOVER_S)
+        await asyncio.sleep(self.rng.choice((0.0, 0.05, 0.3)) * self.rng.random())
+        return drainer
 
     async def _owner_back(self) -> None:
         """A broker comes back while its log is drained."""
-        host, _ = await self._drained()
+        host = self.rng.choice(self.cluster.brokers)
+        self.cluster.kill(host, power_cut=self.rng.random() < 0.5)
+        host.keep_down = True
+        await self._drained(host)
         host.keep_down = False
         if not host.is_repaired:
-            self._cluster.start(host)
+            self.cluster.start(host)
 
     async def _drainer_killed(self) -> None:
-        """Who drains a log dies over it."""
-        host, drainer = await self._drained()
+        """Who drains a log dies over it, and a third broker drains it."""
+        watch = _Watch(self, [self.rng.choice(self.cluster.brokers)])
+        drainer = await self._drained(watch.hosts[0])
         if drainer is not None:
-            await self._down(drainer, power_cut=self._rng.random() < 0.5)
-        await asyncio.sleep(self._rng.choice((0.0, SESSION_S)) * self._rng.random())
-        host.keep_down = False
+            self.cluster.kill(drainer, power_cut=self.rng.random() < 0.5)
+        await watch.end(SESSION_S + FAILOVER_S)
+
+
+class _Watch:
+    """Brokers that are gone: others must serve their partitions, in time where nothing else is wrong."""
+
+    def __init__(self, story: Story, hosts: list[Host]) -> None:
+        """Kill them, and keep them down until the end."""
+        cluster, rng = story.cluster, story.rng
+        self._story = story
+        self._begun, self._is_alone = story.begun, story.lasting == 1
+        self._wanted = set().union(*map(inspection.served, hosts))
+        self.hosts = hosts
+        for host in hosts:
+            cluster.kill(host, power_cut=rng.random() < 0.5)
+            host.keep_down = True
+
+    async def end(self, within_s: float) -> None:
+        """Wait for the others, and let the brokers come back."""
+        cluster, nature = self._story.cluster, self._story.cluster.nature
+        left = await inspection.unserved(cluster, self._wanted, within_s)
+        cluster.counts["partitions served by others"] += len(self._wanted) - len(left)
+        is_alone = self._is_alone and self._story.begun == self._begun
+        if is_alone and nature.is_calm and LOSSES.issuperset(nature.faults):
+            cluster.failures += [f"{it} is served by nobody" for it in sorted(left)]
+        for host in self.hosts:
+            host.keep_down = False

@@ -67,7 +67,7 @@ async def drainer_of(cluster: Cluster, owner: Host, within_s: float) -> Host | N
         if log is not None and log.state == LogState.DRAINING and log.drain is not None:
             found = log.drain.node_id
             return next(it for it in cluster.brokers if it.node_id == found)
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(LOOK_S / 5)
     return None
 
 

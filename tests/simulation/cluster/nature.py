@@ -32,7 +32,7 @@ FAULTS = (
     "drainer killed",
 )
 # In these nothing else is wrong while brokers are lost: others must serve their partitions in time.
-LOSSES = frozenset({"broker lost", "most brokers lost"})
+LOSSES = frozenset({"broker lost", "most brokers lost", "drainer killed"})
 
 
 MAX_DRIFT = 0.05  # two clocks are apart by less than the ninth that a lease has in hand

@@ -29,6 +29,8 @@ def nature(*faults: str, weather: Weather | None = None) -> Nature:
     )
 
 
+SLOW_BUCKET = Weather(delay_s=(0.1, 0.5))
+
 NATURES = {
     "kills": nature("kill"),
     "power cuts": replace(nature("power cut", "all controllers"), sync_s=0.03),
@@ -47,9 +49,13 @@ NATURES = {
     "brokers lost, WALs in the bucket": replace(
         nature("broker lost", "most brokers lost"), wal="bucket"
     ),
-    "drains": nature("owner back in its drain", "drainer killed", "broker lost"),
+    "drains": nature(
+        "owner back in its drain", "drainer killed", "broker lost", weather=SLOW_BUCKET
+    ),
     "drains, WALs in the bucket": replace(
         nature("owner back in its drain", "drainer killed", "broker lost"), wal="bucket"
     ),
+    "drainers killed": nature("drainer killed", weather=SLOW_BUCKET),
+    "second processes": replace(nature("second process", "isolate"), wal="bucket"),
     "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),
 }
