@@ -2,11 +2,13 @@
 
 Each seed is a run of its own in a process of its own, the same each time; one in fifty is run twice and both must be
 equal. A run goes on behind the last seed that the ledger names, and adds a line for each twenty:
-first and last seed, records acknowledged, processor seconds, and the seeds that found something.
+first and last seed, records acknowledged, processor seconds, and the seeds that found something. Lines that begin with
+"# code" say which version of the code those behind them are of (`code`).
 `python -m tests.simulation.cluster.run SEED --trace` repeats one and shows what happened.
 """
 
 import argparse
+import hashlib
 import multiprocessing
 import os
 import sys
@@ -25,6 +27,8 @@ LEDGER = Path(__file__).with_name("ledger.txt")
 TWICE = 50  # one seed in so many
 PER_LINE = 20
 _FINDINGS_SHOWN = 3
+PACKAGES = ("broker", "config", "headrace", "metadata", "protocol", "storage", "wal")
+_CODE = "# code "  # before the lines of each version of it
 _HEADER = "# first last virtual_s acknowledged processor_s seeds_with_findings"
 
 
@@ -96,6 +100,16 @@ def next_seed(ledger: Path) -> int:
     return int(lines[-1].split()[1]) + 1 if lines else 0
 
 
+def code() -> str:
+    """Return a name of the code that is simulated: its version of all modules, and of the simulation."""
+    found = hashlib.sha256()
+    root = LEDGER.parents[3]
+    for folder in (*PACKAGES, "tests/simulation"):
+        for path in sorted((root / folder).rglob("*.py")):
+            found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
 def run_all(
     seeds: range,
     *,
@@ -109,10 +123,13 @@ def run_all(
     """Run seeds, tell how it goes, and keep the ledger."""
     total, part = Total(), Total()
     until_s = time.monotonic() + 60 * minutes
+    version = _CODE + code()
 
     def write_down() -> None:
         if ledger is not None and part.seeds:
             text = ledger.read_text() if ledger.exists() else f"{_HEADER}\n"
+            if version not in [it for it in text.splitlines() if it.startswith(_CODE)][-1:]:
+                text += f"{version}\n"
             ledger.write_text(f"{text}{part.line()}\n")
 
     for report in run(seeds, seconds=seconds, jobs=jobs, nature=nature):
