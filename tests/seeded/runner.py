@@ -104,7 +104,7 @@ def run_tests(copy: Path, tests: Sequence[str], *options: str) -> tuple[int, str
 
 def run_simulation(copy: Path, simulated: Simulated) -> tuple[int, str]:
     """Simulate clusters of the copy until something is found; return the exit code and what was printed."""
-    command = ["tests.simulation.cluster.swarm", "--start", "0", "--seeds", str(simulated.seeds)]
+    command = ["tests.simulation.cluster.swarm", "--start", "1", "--seeds", str(simulated.seeds)]
     command += ["--seconds", str(simulated.seconds), "--nature", simulated.nature, "--until-found"]
     return _run(copy, command)
 
