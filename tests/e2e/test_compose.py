@@ -18,7 +18,7 @@ DOCKER = ROOT / "docker"
 RECORDS = 200
 
 
-def produce(bootstrap: str, topic: str, partitions: int) -> set[bytes]:
+def produce(bootstrap: str, topic: str, partitions: int, name: str = "") -> set[bytes]:
     """Write records to every partition, each acknowledged."""
     failures = []
 
@@ -27,7 +27,7 @@ def produce(bootstrap: str, topic: str, partitions: int) -> set[bytes]:
             failures.append(error)
 
     producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True})
-    values = {b"%s %d" % (topic.encode(), number) for number in range(RECORDS)}
+    values = {b"%s %d" % ((name or topic).encode(), number) for number in range(RECORDS)}
     for number, value in enumerate(sorted(values)):
         producer.produce(topic, value, partition=number % partitions, on_delivery=delivered)
     assert producer.flush(60) == 0
@@ -45,6 +45,12 @@ def consume(bootstrap: str, topic: str, partitions: int, count: int) -> set[byte
         values |= {it.value() for it in consumer.consume(count, 0.2) if it.error() is None}
     consumer.close()
     return values
+
+
+def leaders_of(bootstrap: str, topic: str) -> set[int]:
+    """Who leads the partitions of a topic."""
+    metadata = AdminClient({"bootstrap.servers": bootstrap}).list_topics(topic, timeout=30)
+    return {it.leader for it in metadata.topics[topic].partitions.values()}
 
 
 def create_topic(bootstrap: str, topic: str, partitions: int) -> None:
@@ -107,7 +113,7 @@ def test_a_read_only_service_can_write_its_mounts_only(one_node: ComposeProject)
     assert not can_write(ROOT)
 
 
-def test_a_cluster_serves_through_every_broker_and_survives_a_controller(
+def test_a_cluster_serves_through_every_broker_and_survives_a_controller_and_a_broker(
     cluster: ComposeProject,
 ) -> None:
     cluster.up()
@@ -119,8 +125,7 @@ def test_a_cluster_serves_through_every_broker_and_survives_a_controller(
 
     metadata = AdminClient({"bootstrap.servers": outside["broker-1"]}).list_topics(timeout=30)
     assert {f"{it.host}:{it.port}" for it in metadata.brokers.values()} == {*outside.values()}
-    leaders = {it.leader for it in metadata.topics["orders"].partitions.values()}
-    assert leaders == {1, 2, 3}
+    assert leaders_of(outside["broker-1"], "orders") == {1, 2, 3}
     wals = sorted(file.name for file in cluster.volume("wal").iterdir())
     assert wals == ["broker-1", "broker-2", "broker-3"]
 
@@ -130,5 +135,15 @@ def test_a_cluster_serves_through_every_broker_and_survives_a_controller(
     assert consume(outside["broker-1"], "later", 3, RECORDS) == later
     cluster.services["controller-2"].start()
     cluster.services["controller-2"].wait_until_healthy()
+
+    # What the broker had acknowledged is read, and its partitions are written, while it stays away.
+    cluster.services["broker-2"].kill()
+    others = f"{outside['broker-1']},{outside['broker-3']}"
+    more = produce(others, "orders", 6, "more")
+    assert consume(others, "orders", 6, 2 * RECORDS) == written | more
+    assert leaders_of(others, "orders") == {1, 3}
+    cluster.services["broker-2"].start()
+    cluster.services["broker-2"].wait_until_healthy()
+    assert leaders_of(outside["broker-2"], "orders") == {1, 3}
 
     assert set(cluster.down().values()) <= {0}

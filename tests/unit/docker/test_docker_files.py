@@ -168,6 +168,14 @@ def test_every_broker_mounts_the_volume_of_the_wals_and_has_a_file_of_its_own(fi
     assert len({loaded.config.wal.path for _, loaded in brokers}) == len(brokers)
 
 
+def test_every_broker_of_the_cluster_reaches_the_logs_of_all_others():
+    services = own_services(DOCKER / "compose.cluster.yaml").values()
+    brokers = [loaded.config for _, loaded in services if is_broker(loaded.config)]
+
+    assert {config.wal.reach for config in brokers} == {("/wal",)}
+    assert all(config.wal.path.startswith("/wal/") for config in brokers)
+
+
 def test_the_cluster_has_three_controllers_and_three_brokers_in_a_private_network():
     file = DOCKER / "compose.cluster.yaml"
     services = own_services(file)
