@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test check lint types imports tidy fmt unit slow integration e2e seeded soak bench bench-storage bench-wal bench-cluster demo clean
+.PHONY: help setup run test check lint types imports tidy fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -57,6 +57,9 @@ soak: setup ## Run the long tests: simulated crashes, quorums and clusters, seed
 	@$(BIN)/python -m tests.simulation.wal_crash_run --images 500000 && $(BIN)/python -m tests.simulation.raft_run --seeds 6000 && $(BIN)/python -m tests.simulation.cluster.swarm --seeds 5000
 	@$(BIN)/python -m tests.seeded && $(BIN)/python -m tests.cluster.chaos --minutes 30 && $(BIN)/python -m tests.cluster.soak --minutes 60
 	@$(BIN)/python -m pytest -q -s -o timeout=0 tests/integration/test_wal_power_cut.py tests/e2e/test_crash.py --power-cut-rounds 50 --crash-rounds 500 --temporary-gib 200 $(ARGS)
+
+chaos: setup ## Take nodes, links, disks and the bucket away from a cluster under load: make chaos ARGS="--minutes 60 --brokers 5"
+	@$(BIN)/python -m tests.cluster.chaos $(ARGS)
 
 bench: setup ## Compare with Apache Kafka on this machine
 	@$(BIN)/python -m bench $(ARGS)

@@ -63,6 +63,15 @@ class SeenErrors:
             if error.fatal() or not allowed:
                 self.faults.append(f"{where}: {error.name()} {error.str()}")
 
+    def note_kafka_python(self, where: str, error: kafka.errors.KafkaError) -> None:
+        """Note what kafka-python told the application of a member of a group."""
+        rejoins = isinstance(error, kafka.errors.CommitFailedError)
+        rejoins |= getattr(error, "errno", None) in REJOIN
+        with self._lock:
+            self.counts[f"{where}: {type(error).__name__}"] += 1
+            if not (error.retriable or rejoins):
+                self.faults.append(f"{where}: {error!r}")
+
     def note_connection(self, where: str, error: Exception) -> None:
         """Note a connection that was refused, lost, or silent for too long."""
         with self._lock:

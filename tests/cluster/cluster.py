@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -14,10 +15,11 @@ import boto3
 from tests.cluster.network import Network, open_network
 from tests.cluster.node import ADMIN_PORT, Node
 from tests.cluster.small_disk import SmallDisk
-from tests.cluster.wire_calls import Quorum, describe_quorum, fenced_brokers
+from tests.cluster.wire_calls import Quorum, describe_quorum, describe_topic, fenced_brokers
 from tests.e2e.wire import WireConnection
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer
 from tests.environment.paths import MissingComponentError
+from tests.environment.rotation import turn_of_today
 
 MIB = 1 << 20
 BUCKET = "headrace"
@@ -33,6 +35,17 @@ _POLL_S = 0.05
 _RECOVERY_WITHIN_S = 60
 
 
+class Wals(Enum):
+    """Where the brokers' write-ahead logs lie, and so who can drain that of a broker that has died."""
+
+    OWN = "own"  # a file that no other broker can open: nobody
+    FILES = "files"  # files on a volume that all brokers share
+    BUCKET = "bucket"
+    HALF = (
+        "half"  # a file or the bucket, in turn; which of them the first broker has changes each day
+    )
+
+
 class Cluster:
     """Brokers b1, b2, ... with the ids 1, 2, ..., and controllers c1, c2, ... with the ids 101, 102, ..."""
 
@@ -45,8 +58,10 @@ class Cluster:
         settings: Mapping[str, str] | None = None,
         small_disks: bool = True,
         wal_bytes: int = 64 * MIB,
+        wals: Wals = Wals.OWN,
     ) -> None:
         self.directory = directory
+        self.wals = wals
         self._wal_bytes = wal_bytes
         self.network: Network = open_network()
         self._settings = dict(settings or {})
@@ -72,6 +87,7 @@ class Cluster:
         ]
         self._broker_ids = count(1)
         self.brokers: list[Node] = []
+        self._twins: list[Node] = []
         for _ in range(brokers):
             self.add_broker()
         self.disks = self._mount_disks() if small_disks else {}
@@ -102,13 +118,20 @@ class Cluster:
 
     def add_broker(self) -> Node:
         """Add a broker, which is not started."""
-        broker = self._broker(next(self._broker_ids))
+        node_id = next(self._broker_ids)
+        broker = self._broker(node_id, f"b{node_id}")
         self.brokers.append(broker)
         return broker
 
+    def add_twin(self, broker: Node) -> Node:
+        """Make a second process with the id of a broker, with directories and a WAL of its own; it is not started."""
+        twin = self._broker(broker.node_id, f"{broker.name}-twin")
+        self._twins.append(twin)
+        return twin
+
     def close(self) -> None:
         """End all processes, whatever state they are in, and remove network and disks."""
-        for node in self.nodes:
+        for node in [*self.nodes, *self._twins]:
             node.end()
         self.s3.__exit__(None, None, None)
         for disk in self.disks.values():
@@ -185,6 +208,17 @@ class Cluster:
         except (OSError, ValueError):
             return {}
 
+    def leaders(self, topic: str, *, unasked: Node | None = None) -> tuple[int, ...]:
+        """Return who leads each partition of a topic, by what a broker knows; one is not asked."""
+        for broker in self.brokers:
+            if broker.is_running and not broker.is_paused and broker is not unasked:
+                try:
+                    with self.connect(broker, timeout_s=2) as connection:
+                        return describe_topic(connection, topic).leaders
+                except (OSError, ValueError):
+                    continue
+        raise AssertionError(f"no broker tells who leads {topic}\n{self.log_tails()}")
+
     def wait_until(
         self, condition: Callable[[], bool], what: str, *, timeout_s: float = _RECOVERY_WITHIN_S
     ) -> None:
@@ -196,26 +230,44 @@ class Cluster:
                 raise AssertionError(msg)
             time.sleep(_POLL_S)
 
-    def isolate(self, node: Node, others: Sequence[Node], *, outward_only: bool = False) -> None:
-        """Cut the links between a node and others; `outward_only`: what it sends, not what it is sent."""
+    def isolate(
+        self, node: Node, others: Sequence[Node], *, outward: bool = True, inward: bool = True
+    ) -> None:
+        """Cut the links between a node and others: what it sends (outward), what it is sent (inward)."""
         for other in others:
-            self.network.cut(node.name, other.name)
-            if not outward_only:
+            if outward:
+                self.network.cut(node.name, other.name)
+            if inward:
                 self.network.cut(other.name, node.name)
 
     def heal(self) -> None:
         """End all faults, start what is not running, and wait until everything serves again."""
         self.network.heal()
+        self._heal_bucket()
         for disk in self.disks.values():
             disk.empty()
         for node in self.nodes:
             if node.is_paused:
                 node.resume()
+        for node in self.controllers:
+            if not node.is_running:
+                node.begin()
+        for twin in self._twins:
+            if (
+                twin.is_running
+            ):  # what it has acknowledged, if it took the other's place, goes to the bucket
+                twin.process.terminate(timeout_s=_RECOVERY_WITHIN_S)
         self.wait_until(self._all_serve, "every node is ready and no broker is fenced")
+
+    def _heal_bucket(self) -> None:
+        if self.s3.is_running:
+            self.s3.resume()
+        else:
+            self.s3.start()
 
     def log_tails(self) -> str:
         """Return the end of each node's log."""
-        return "\n".join(node.log_tail() for node in self.nodes)
+        return "\n".join(node.log_tail() for node in [*self.nodes, *self._twins])
 
     def _all_serve(self) -> bool:
         for node in self.nodes:
@@ -235,15 +287,13 @@ class Cluster:
         }
         return self._node(name, node_id, address, own)
 
-    def _broker(self, node_id: int) -> Node:
-        name = f"b{node_id}"
+    def _broker(self, node_id: int, name: str) -> Node:
         address = self.network.join(name)
-        wal = self.directory / name / "wal"
         own = {
             "process.roles": "broker",
             "listeners": f"PLAINTEXT://{address}:{BROKER_PORT}",
             "log.dirs": str(self.directory / name),
-            "s3.wal.path": f"0@file://{wal}?capacity={self._wal_bytes}",
+            **self._wal(node_id, name),
             "s3.wal.cache.size": str(64 * MIB),
             "s3.wal.upload.threshold": str(8 * MIB),
             "s3.wal.upload.interval.ms": "1000",
@@ -254,16 +304,42 @@ class Cluster:
         }
         return self._node(name, node_id, address, own)
 
+    def _wal(self, node_id: int, name: str) -> dict[str, str]:
+        if self.wals is Wals.OWN:
+            own = self.directory / name / "wal"
+            return {"s3.wal.path": f"0@file://{own}?capacity={self._wal_bytes}"}
+        shared = self.directory / "wals"
+        if self._medium(node_id) is Wals.BUCKET:
+            batches = f"batchInterval=20&maxBytesInBatch={MIB}"
+            path = f"0@{self._bucket_uri}&capacity={self._wal_bytes}&{batches}"
+        else:
+            shared.mkdir(parents=True, exist_ok=True)
+            path = f"0@file://{shared / name}?capacity={self._wal_bytes}"
+        return {"s3.wal.path": path, "headrace.wal.reach": str(shared)}
+
+    def wal_medium(self, broker: Node) -> Wals:
+        """Where the log of a broker lies."""
+        return self._medium(broker.node_id)
+
+    def _medium(self, node_id: int) -> Wals:
+        if self.wals is Wals.HALF:
+            is_file = (node_id + turn_of_today(2)[1]) % 2
+            return Wals.FILES if is_file else Wals.BUCKET
+        return self.wals
+
+    @property
+    def _bucket_uri(self) -> str:
+        return f"s3://{BUCKET}?region={REGION}&endpoint={self.s3.endpoint}&pathStyle=true"
+
     def _node(self, name: str, node_id: int, address: str, own: Mapping[str, str]) -> Node:
         directory = self.directory / name
-        options = f"region={REGION}&endpoint={self.s3.endpoint}&pathStyle=true"
         settings = {
             "node.id": str(node_id),
             "controller.quorum.voters": self._voters,
             "controller.listener.names": "CONTROLLER",
             "broker.session.timeout.ms": str(SESSION_MS),
             "broker.heartbeat.interval.ms": "1000",
-            "s3.data.buckets": f"0@s3://{BUCKET}?{options}",
+            "s3.data.buckets": f"0@{self._bucket_uri}",
             "headrace.admin.listener": f"{address}:{ADMIN_PORT}",
             **own,
             **self._settings,

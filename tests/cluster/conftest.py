@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.cluster import Cluster
+from tests.cluster.cluster import Cluster, Wals
 from tests.cluster.scene import Scene
 from tests.environment.java import java_home
 from tests.environment.kafka import kafka_jars
@@ -30,7 +30,7 @@ def resting(
     """Three controllers and three brokers, without load."""
     for provide in (minio_program, java_home, kafka_jars):
         component(provide)
-    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+    with Cluster(tmp_path_factory.mktemp("cluster"), wals=Wals.HALF) as cluster:
         yield cluster
 
 

@@ -45,6 +45,7 @@ class JavaLoad:
     """One producer and one consumer of a topic with a partition on each broker, from `start` to `stop`."""
 
     def __init__(self, cluster: Cluster, seen: SeenErrors, directory: Path) -> None:
+        self._partitions = len(cluster.brokers)
         self._cluster = cluster
         self._seen = seen
         self._settings = directory / "client.properties"
@@ -98,7 +99,7 @@ class JavaLoad:
             return all(
                 len(self._acknowledged.get(number, ())) > acknowledged.get(number, 0)
                 and self._positions.get(number, 0) > consumed.get(number, 0)
-                for number in range(len(self._cluster.brokers))
+                for number in range(self._partitions)
             )
 
         self._cluster.wait_until(flows, f"Java's records flow beyond {consumed}")
@@ -127,7 +128,7 @@ class JavaLoad:
         settings = {"bootstrap.servers": self._cluster.bootstrap, "group.id": "check"}
         consumer = Consumer({**settings, "enable.auto.commit": False, "log_level": 0})
         found: dict[tuple[int, int], str] = {}
-        for number in range(len(self._cluster.brokers)):
+        for number in range(self._partitions):
             partition = TopicPartition(TOPIC, number, 0)
             end = consumer.get_watermark_offsets(partition, timeout=30)[1]
             consumer.assign([partition])

@@ -50,6 +50,10 @@ class Network(Protocol):
         """Lose whatever `source` sends to `target`, from now on; the other direction stays."""
         ...
 
+    def mend(self, source: str, target: str) -> None:
+        """Let what `source` sends to `target` arrive again."""
+        ...
+
     def heal(self) -> None:
         """Mend all links."""
         ...
@@ -119,11 +123,16 @@ class NamespaceNetwork:
             where = f"{self._addresses[target]} lladdr {_NOBODY} dev eth0 nud permanent"
             _ip(f"-n {self._space(source)} neigh replace {where}")
 
+    def mend(self, source: str, target: str) -> None:
+        """Let `source` find out the address of `target` again."""
+        if (source, target) in self._cuts:
+            self._cuts.remove((source, target))
+            _ip(f"-n {self._space(source)} neigh del {self._addresses[target]} dev eth0")
+
     def heal(self) -> None:
         """Let everybody find out the addresses again."""
-        while self._cuts:
-            source, target = self._cuts.pop()
-            _ip(f"-n {self._space(source)} neigh del {self._addresses[target]} dev eth0")
+        for source, target in list(self._cuts):
+            self.mend(source, target)
 
     def close(self) -> None:
         """Remove all namespaces; interfaces go with them."""
@@ -178,6 +187,9 @@ class LoopbackNetwork:
         """Fail: there is nothing here that could be cut without root."""
         msg = f"the link from {source} to {target} cannot be cut: no network namespaces here"
         raise MissingComponentError(msg)
+
+    def mend(self, source: str, target: str) -> None:
+        """Do nothing: no link can be cut."""
 
     def heal(self) -> None:
         """Do nothing: no link can be cut."""

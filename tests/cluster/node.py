@@ -37,6 +37,8 @@ class Node:
         self.directory = directory
         self.settings = dict(settings)
         self.lives = 0
+        self.kills = 0
+        self.pauses = 0  # those after which it went on
         self._is_paused = False
         without_proxies = {
             key: value
@@ -69,21 +71,19 @@ class Node:
 
     def kill(self) -> None:
         """Kill it: nothing in it can run any more."""
+        self.kills += 1
         self.process.kill()
         self._is_paused = False
 
     def pause(self) -> None:
         """Stop it in the middle of whatever it does; none of its threads runs when this returns."""
-        os.killpg(self.process.process_id, signal.SIGSTOP)
+        self.process.pause()
         self._is_paused = True
-        tasks = Path(f"/proc/{self.process.process_id}/task")
-        self.process.wait_until(
-            lambda: all(_is_stopped(task) for task in tasks.iterdir()), "stop", timeout_s=5
-        )
 
     def resume(self) -> None:
         """Let it go on."""
-        os.killpg(self.process.process_id, signal.SIGCONT)
+        self.process.resume()
+        self.pauses += 1
         self._is_paused = False
 
     def ask_to_stop(self) -> None:
@@ -98,7 +98,7 @@ class Node:
     def end(self) -> None:
         """Kill it if it still runs, whatever state it is in."""
         if self.process.is_running:
-            self.kill()
+            self.process.kill()
 
     @property
     def is_running(self) -> bool:
@@ -139,10 +139,3 @@ class Node:
         """Return the structured log lines of all its lives."""
         text = self.process.log.read_text(errors="replace")
         return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-
-
-def _is_stopped(task: Path) -> bool:
-    try:
-        return (task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
-    except FileNotFoundError:
-        return True  # a thread that ended meanwhile

@@ -37,6 +37,11 @@ class RawWriter:
             threading.Thread(target=run, daemon=True) for run in (self._send, self._receive)
         ]
 
+    @property
+    def acknowledged(self) -> list[Answered]:
+        """What was answered without an error."""
+        return [it for it in self.answered if it.error == 0]
+
     def start(self) -> None:
         """Begin."""
         for thread in self._threads:

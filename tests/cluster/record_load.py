@@ -8,18 +8,18 @@ not given more than a few records, so that the others' go on.
 import threading
 import time
 from collections.abc import Callable
+from operator import lt
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from tests.cluster.client_errors import SeenErrors
 from tests.cluster.clock import now_ns
 from tests.cluster.cluster import Cluster
+from tests.cluster.node import Node
 from tests.cluster.wire_calls import create_topic
 from tests.e2e.admin_calls import committed_offsets, end_offsets
 from tests.e2e.ledger import Values
 
-TOPIC = "records"
-GROUP = "records"
 PARTITIONS_PER_BROKER = 2
 _MAX_OUTSTANDING = 50  # records of a partition that are sent and not acknowledged
 _BYTES_PER_S = 1 << 20
@@ -38,7 +38,10 @@ _RETRIES = {
 class RecordLoad:
     """One producer and one consumer of a topic with partitions on all brokers, from `start` to `stop`."""
 
-    def __init__(self, cluster: Cluster, seen: SeenErrors, seed: int) -> None:
+    def __init__(
+        self, cluster: Cluster, seen: SeenErrors, seed: int, *, topic: str = "records"
+    ) -> None:
+        self.topic = topic
         self.partitions = PARTITIONS_PER_BROKER * len(cluster.brokers)
         self.acknowledged = [-1] * self.partitions  # the last number of each partition
         self.acknowledged_at_ns = [0] * self.partitions
@@ -56,7 +59,7 @@ class RecordLoad:
         """Create the topic and start both clients."""
         leaders = [broker.node_id for broker in self._cluster.brokers] * PARTITIONS_PER_BROKER
         with self._cluster.connect(self._cluster.brokers[0]) as connection:
-            error, _ = create_topic(connection, TOPIC, brokers=leaders)
+            error, _ = create_topic(connection, self.topic, brokers=leaders)
         assert error == 0, error
         for run in (self._produce, self._consume):
             thread = threading.Thread(target=self._guarded, args=(run,), name=run.__name__)
@@ -71,25 +74,38 @@ class RecordLoad:
             thread.join(2 * _FLUSH_WITHIN_S)
             assert not thread.is_alive(), f"{thread.name} hangs"
 
-    def led_by(self, node_id: int) -> list[int]:
-        """Return the partitions that were given to a broker."""
-        count = len(self._cluster.brokers)
-        return [number for number in range(self.partitions) if number % count == node_id - 1]
+    def led_by(self, broker: Node) -> list[int]:
+        """Return the partitions that a broker leads, by what the others know."""
+        leaders = self._cluster.leaders(self.topic, unasked=broker)
+        return [number for number, leader in enumerate(leaders) if leader == broker.node_id]
 
     def wait_for_progress(self, partitions: list[int] | None = None) -> None:
         """Wait until each partition has a record acknowledged, consumed and committed that is sent from now on."""
         watched = list(range(self.partitions)) if partitions is None else partitions
         sent = {number: self.acknowledged[number] + self._outstanding[number] for number in watched}
+
+        def flow() -> bool:
+            self._seen.check()
+            return all(self.committed[number] > last + 1 for number, last in sent.items())
+
         self._cluster.wait_until(
-            lambda: all(self.committed[number] > last + 1 for number, last in sent.items()),
+            flow,
             f"records flow beyond {sent} (acknowledged, outstanding)",
+        )
+
+    def wait_until_acknowledged(self, partitions: list[int]) -> None:
+        """Wait until each has taken some more records."""
+        before = list(self.acknowledged)
+        self._cluster.wait_until(
+            lambda: all(self.acknowledged[it] > before[it] + 1 for it in partitions),
+            f"records of the partitions {partitions} are acknowledged",
         )
 
     def check_ends(self) -> None:
         """Logs and commits reach what was acknowledged before this was asked."""
         acknowledged, committed = list(self.acknowledged), list(self.committed)
-        ends = end_offsets(self._cluster.bootstrap, TOPIC, self.partitions)
-        stored = committed_offsets(self._cluster.bootstrap, GROUP)
+        ends = end_offsets(self._cluster.bootstrap, self.topic, self.partitions)
+        stored = committed_offsets(self._cluster.bootstrap, self.topic)
         for partition in range(self.partitions):
             end, last = ends[partition], acknowledged[partition]
             assert end > last, f"{partition} ends at {end}, {last} was acknowledged"
@@ -97,16 +113,22 @@ class RecordLoad:
             assert found >= known, f"{partition}: {found} is committed, {known} was acknowledged"
 
     def check_everything(self) -> int:
-        """After `stop`: read all partitions from their beginning to their end, and return the records."""
+        """After `stop`: read all that was acknowledged, and nothing more, and return the records."""
+        ends = end_offsets(self._cluster.bootstrap, self.topic, self.partitions)
+        assert [ends[it] for it in range(self.partitions)] == [it + 1 for it in self.acknowledged]
+        return self.read_from_the_beginning()
+
+    def read_from_the_beginning(self) -> int:
+        """Read all partitions up to what is acknowledged now, and return the records."""
         settings = {"bootstrap.servers": self._cluster.bootstrap, "group.id": "check"}
         consumer = Consumer({**settings, **_RETRIES, "enable.auto.commit": False})
-        partitions = [TopicPartition(TOPIC, number, 0) for number in range(self.partitions)]
-        ends = [consumer.get_watermark_offsets(it, timeout=30)[1] for it in partitions]
-        assert ends == [last + 1 for last in self.acknowledged]
+        partitions = [TopicPartition(self.topic, number, 0) for number in range(self.partitions)]
+        ends = [last + 1 for last in self.acknowledged]
         consumer.assign(partitions)
         due = [0] * self.partitions
-        while due != ends:
-            left = sum(ends) - sum(due)  # waiting for more takes the whole time-out
+        while any(map(lt, due, ends)):
+            left = sum(max(0, end - at) for end, at in zip(ends, due, strict=True))
+            # Waiting for more than there is takes the whole time-out.
             messages = consumer.consume(num_messages=min(500, left), timeout=30)
             assert messages, f"nothing came for 30 s at {due} of {ends}"
             for message in messages:
@@ -116,7 +138,7 @@ class RecordLoad:
                 self._values.check(partition, message.offset(), message.value())
                 due[partition] += 1
         consumer.close()
-        return sum(ends)
+        return sum(due)
 
     def _guarded(self, run: Callable[[], None]) -> None:
         """Whatever ends a client is a fault, and is told by the test that looks next."""
@@ -157,7 +179,7 @@ class RecordLoad:
             numbers[partition] += 1
             self._outstanding[partition] += 1
             producer.produce(
-                TOPIC,
+                self.topic,
                 value,
                 partition=partition,
                 on_delivery=lambda error, message, number=number: self._delivered(
@@ -193,7 +215,7 @@ class RecordLoad:
         consumer = Consumer(
             {
                 "bootstrap.servers": self._cluster.bootstrap,
-                "group.id": GROUP,
+                "group.id": self.topic,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "session.timeout.ms": 45_000,
@@ -203,7 +225,7 @@ class RecordLoad:
                 **_RETRIES,
             }
         )
-        consumer.subscribe([TOPIC])
+        consumer.subscribe([self.topic])
         while not self._stopping.is_set():
             positions: dict[int, int] = {}
             for message in consumer.consume(num_messages=200, timeout=0.1):
@@ -220,7 +242,9 @@ class RecordLoad:
         consumer.close()
 
     def _commit(self, consumer: Consumer, positions: dict[int, int]) -> None:
-        offsets = [TopicPartition(TOPIC, number, offset) for number, offset in positions.items()]
+        offsets = [
+            TopicPartition(self.topic, number, offset) for number, offset in positions.items()
+        ]
         try:
             answered = consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException as failure:

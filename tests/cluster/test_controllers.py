@@ -114,7 +114,7 @@ def test_a_leader_cut_off_from_controllers_is_replaced(scene: Scene) -> None:
 def test_a_leader_that_hears_and_is_not_heard_is_replaced(scene: Scene) -> None:
     leader = scene.cluster.leader()
     since_ns = now_ns()
-    scene.cluster.isolate(leader, followers(scene.cluster), outward_only=True)
+    scene.cluster.isolate(leader, followers(scene.cluster), inward=False)
     took_ms = ms_until_another_leads(scene, leader, since_ns, "leader not heard")
     assert took_ms < WRITTEN_WITHIN_MS
     scene.settle()

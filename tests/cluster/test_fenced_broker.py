@@ -5,14 +5,14 @@ registering anew, with all that it acknowledged before.
 """
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from kafka.protocol.consumer import FetchResponse
 
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.objects import ObjectState
 from tests.cluster.clock import now_ns
 from tests.cluster.cluster import BUCKET, SESSION_MS, Cluster
-from tests.cluster.raw_writer import Answered, RawWriter
+from tests.cluster.raw_writer import RawWriter
 from tests.cluster.scene import Scene, image_of
 from tests.cluster.wire_calls import create_topic
 from tests.e2e.wire import FETCH_VERSION, WireConnection, fetch_request
@@ -21,6 +21,7 @@ TOPIC = "zombie"
 FENCED_WITHIN_S = SESSION_MS / 1000 + 15
 ENDS_WITHIN_S = 5
 MORE = 30
+LATER = 10**9  # the value of a record that another broker takes meanwhile
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -45,10 +46,6 @@ def keys_in_bucket(cluster: Cluster) -> set[str]:
     return {entry["Key"] for page in pages for entry in page.get("Contents", ())}
 
 
-def acknowledged(writer: RawWriter) -> list[Answered]:
-    return [it for it in writer.answered if it.error == 0]
-
-
 def records_served(reading: WireConnection) -> bytes:
     """What a Fetch under way was answered: nothing, when the connection ended."""
     try:
@@ -56,6 +53,17 @@ def records_served(reading: WireConnection) -> bytes:
     except ConnectionError:
         return b""
     return bytes(answer.responses[0].partitions[0].records or b"")
+
+
+def produce(cluster: Cluster, topic: str, value: int) -> None:
+    """Write one record with a client library."""
+    errors: list[KafkaError | None] = []
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    producer.produce(
+        topic, RawWriter.value(value), on_delivery=lambda error, _: errors.append(error)
+    )
+    producer.flush(30)
+    assert errors == [None]
 
 
 def values_from_the_beginning(cluster: Cluster, topic: str) -> list[bytes]:
@@ -81,7 +89,7 @@ def test_a_stopped_broker_that_was_declared_dead_can_do_nothing(scene: Scene) ->
     reading = cluster.connect(zombie, timeout_s=60)
     writer = RawWriter(cluster.connect(zombie, timeout_s=60), TOPIC)
     writer.start()
-    cluster.wait_until(lambda: len(acknowledged(writer)) > 200, "the writer is under way")
+    cluster.wait_until(lambda: len(writer.acknowledged) > 200, "the writer is under way")
 
     zombie.pause()
     first_unseen = writer.sent
@@ -92,6 +100,11 @@ def test_a_stopped_broker_that_was_declared_dead_can_do_nothing(scene: Scene) ->
         "the stopped broker is fenced",
         timeout_s=FENCED_WITHIN_S,
     )
+    # Others have drained its log, lead its partition, and take new records.
+    cluster.wait_until(
+        lambda: zombie.node_id not in cluster.leaders(TOPIC, unasked=zombie), "another leads"
+    )
+    produce(cluster, TOPIC, LATER)
     image = image_of(cluster.leader())
     epoch = image.brokers[zombie.node_id].epoch
     committed = what_a_node_committed(image, zombie.node_id)
@@ -104,7 +117,7 @@ def test_a_stopped_broker_that_was_declared_dead_can_do_nothing(scene: Scene) ->
     writer.wait_for_end(5)
     assert status != 0, "whoever supervises it must see that this was not an orderly end"
     # What it had decided to acknowledge before it was stopped may still leave its buffers; nothing else.
-    late = [it for it in acknowledged(writer) if it.number >= first_unseen]
+    late = [it for it in writer.acknowledged if it.number >= first_unseen]
     assert not late, f"acknowledged after it was fenced: {late[:5]}"
     assert writer.sent >= first_unseen + MORE
     assert not records_served(reading), "it served records after it was fenced"
@@ -118,8 +131,9 @@ def test_a_stopped_broker_that_was_declared_dead_can_do_nothing(scene: Scene) ->
     scene.settle()
     assert image_of(cluster.leader()).brokers[zombie.node_id].epoch > epoch
     found = values_from_the_beginning(cluster, TOPIC)
-    for it in acknowledged(writer):
+    for it in writer.acknowledged:
         assert found[it.offset] == writer.value(it.number)
     # Records that were written and never acknowledged may be there: each once, and in order.
     numbers = [int(value) for value in found]
     assert numbers == sorted(set(numbers))
+    assert numbers[-1] == LATER, "the stopped broker's records come before those that others took"

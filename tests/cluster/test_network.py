@@ -89,8 +89,10 @@ def test_links_are_cut_in_one_direction_and_mended(network: NamespaceNetwork) ->
         assert nodes.is_heard("a", "b")
         network.cut("a", "b")
         assert not nodes.is_heard("a", "b")
-        network.heal()
+        network.mend("a", "b")
         assert nodes.is_heard("a", "b")
+        assert not nodes.is_heard("b", "a")
+        network.heal()
         assert nodes.is_heard("b", "a")
     finally:
         nodes.end()

@@ -101,6 +101,23 @@ class MinioServer:
         """Stop the server; it starts again on its data and port."""
         self._process.terminate()
 
+    def kill(self) -> None:
+        """Kill the server; it starts again on its data and port."""
+        self._process.kill()
+
+    def pause(self) -> None:
+        """Stop the server in the middle of whatever it does: connections stay, and nothing is answered."""
+        self._process.pause()
+
+    def resume(self) -> None:
+        """Let a server that was paused go on."""
+        self._process.resume()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process is there, paused or not."""
+        return self._process.is_running
+
     def __enter__(self) -> Self:
         """Start the server."""
         self.start()
@@ -114,4 +131,5 @@ class MinioServer:
     ) -> None:
         """Stop the server, if it runs."""
         if self._process.is_running:
+            self.resume()  # a paused one would not hear it
             self.stop()

@@ -125,6 +125,18 @@ class ServerProcess:
         process.wait()
         self._ended()
 
+    def pause(self) -> None:
+        """Stop the process in the middle of whatever it does; none of its threads runs when this returns."""
+        os.killpg(self.process_id, signal.SIGSTOP)
+        tasks = Path(f"/proc/{self.process_id}/task")
+        self.wait_until(
+            lambda: all(_is_stopped(task) for task in tasks.iterdir()), "stop", timeout_s=5
+        )
+
+    def resume(self) -> None:
+        """Let a process that was paused go on."""
+        os.killpg(self.process_id, signal.SIGCONT)
+
     @property
     def is_running(self) -> bool:
         """Whether the process was started and has not ended."""
@@ -148,6 +160,13 @@ class ServerProcess:
     def _with_log(self, what: str) -> str:
         lines = self.log.read_text(errors="replace").splitlines()[-_LOG_TAIL_LINES:]
         return "\n".join([f"{' '.join(self.command)}: {what}; {self.log} ends with:", *lines])
+
+
+def _is_stopped(task: Path) -> bool:
+    try:
+        return (task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+    except FileNotFoundError:
+        return True  # a thread that ended meanwhile
 
 
 def cpu_seconds(process_id: int) -> float:

@@ -4,7 +4,13 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SCENARIOS = ("test_brokers.py", "test_controllers.py", "test_fenced_broker.py")
+SCENARIOS = (
+    "test_brokers.py",
+    "test_controllers.py",
+    "test_failover.py",
+    "test_fenced_broker.py",
+    "test_more_brokers.py",
+)
 # A file of tests, and those of its tests that are meant (none: the whole file).
 NAMED = re.compile(r"`(tests/[\w/]+\.py)`((?:[:,]\s+`test_\w+`)*)")
 

@@ -1,0 +1,132 @@
+"""A broker dies, and nobody waits for it: others drain its log and serve its partitions.
+
+Of the three brokers one or two have their log in a file that the others can open, the others in the bucket.
+`scene.settle` checks what it does after every fault, see `test_controllers.py`; `test_outcome.py` reads everything.
+No client is ever restarted.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.cluster.cluster import S3_NODE, Wals
+from tests.cluster.node import Node
+from tests.cluster.scene import Scene
+
+ENDS_WITHIN_S = 30
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@contextmanager
+def silent_bucket(scene: Scene) -> Iterator[None]:
+    """While the bucket does not answer, no drain comes to its end."""
+    scene.cluster.s3.pause()
+    try:
+        yield
+    finally:
+        scene.cluster.s3.resume()
+
+
+def is_ready_at_last(node: Node) -> bool:
+    """Start a process again that has ended, as a supervisor does."""
+    if not node.is_running:
+        node.begin()
+    return node.is_ready()
+
+
+def test_partitions_of_a_broker_that_stays_away_are_served_by_others(scene: Scene) -> None:
+    left = list(scene.cluster.brokers)
+    while left:
+        broker = scene.busiest(left)
+        left.remove(broker)
+        assert scene.records.led_by(broker), "what the one before lost went to this one as well"
+        broker.kill()
+        scene.check_others_serve(broker)
+        read = scene.records.read_from_the_beginning()
+        print(f"{read:,} records are read from the beginning")
+        scene.settle()
+        assert not scene.records.led_by(broker), "what has moved stays"
+
+
+@pytest.mark.usefixtures("cut")
+def test_an_owner_that_is_back_in_the_middle_of_its_drain_keeps_its_partitions(
+    scene: Scene,
+) -> None:
+    owner = scene.busiest()
+    led = scene.records.led_by(owner)
+    for other in scene.cluster.brokers:
+        scene.cluster.network.cut(other.name, S3_NODE)
+    if scene.cluster.wal_medium(owner) is Wals.FILES:
+        scene.records.wait_until_acknowledged(led)  # so that something is nowhere but in its log
+    owner.kill()
+    scene.logs.wait_for_drainer(owner)
+    scene.cluster.network.mend(owner.name, S3_NODE)
+    owner.begin()
+    owner.wait_ready()
+    scene.settle()
+    assert scene.records.led_by(owner) == led
+
+
+def test_a_drainer_that_is_killed_in_the_middle_is_followed_by_another(scene: Scene) -> None:
+    owner = scene.busiest()
+    with silent_bucket(scene):
+        owner.kill()
+        drainer = scene.logs.wait_for_drainer(owner)
+        drainer.kill()
+    scene.double_faults += 1
+    scene.check_others_serve(owner, drainer)
+    scene.settle()
+
+
+def test_a_drainer_that_is_stopped_in_the_middle_does_no_harm_when_it_goes_on(
+    scene: Scene,
+) -> None:
+    owner = scene.busiest()
+    with silent_bucket(scene):
+        owner.kill()
+        drainer = scene.logs.wait_for_drainer(owner)
+        drainer.pause()
+    scene.double_faults += 1
+    scene.check_others_serve(owner, drainer)
+    drainer.resume()
+    assert drainer.process.wait_for_end(timeout_s=ENDS_WITHIN_S) != 0
+    scene.settle()
+
+
+def test_a_bucket_that_fails_in_the_middle_of_a_drain_costs_time_only(scene: Scene) -> None:
+    owner = scene.busiest()
+    with silent_bucket(scene):
+        owner.kill()
+        scene.logs.wait_for_drainer(owner)
+        scene.cluster.s3.kill()
+        scene.cluster.s3.start()
+    scene.check_others_serve(owner)
+    scene.settle()
+
+
+@pytest.mark.usefixtures("small_disks")
+def test_a_broker_and_the_leading_controller_at_once(scene: Scene) -> None:
+    owner, leader = scene.busiest(), scene.cluster.leader()
+    scene.cluster.disks[leader.name].fill()
+    owner.kill()
+    scene.double_faults += 1
+    scene.check_others_serve(owner)
+    assert scene.cluster.leader() is not leader
+    scene.settle()
+
+
+def test_a_second_process_with_a_brokers_id_takes_its_place_once_others_have_its_records(
+    scene: Scene,
+) -> None:
+    broker = scene.busiest()
+    twin = scene.cluster.add_twin(broker)
+    broker.pause()
+    twin.begin()  # it waits for the end of the other's session, or ends: nothing of a living one is taken
+    scene.check_others_serve(broker)
+    scene.cluster.wait_until(lambda: is_ready_at_last(twin), "the second process serves")
+    broker.resume()
+    assert broker.process.wait_for_end(timeout_s=ENDS_WITHIN_S) != 0
+    scene.wait_for_progress()
+    scene.settle()  # which stops it, and starts the other one again
