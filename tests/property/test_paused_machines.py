@@ -61,6 +61,6 @@ def test_with_a_fence_nothing_is_acknowledged_that_others_have_not_drained(
 
 
 @pytest.mark.slow
-def test_without_one_acknowledged_records_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_one_the_checks_of_records_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """So the test above can fail."""
     assert any(of_records(it) for it in reports(monkeypatch, range(1, 3), is_fenced=False))
