@@ -16,7 +16,7 @@ from pathlib import Path
 
 from headrace.invariants import require
 from headrace.wal.buffers import BufferPool
-from headrace.wal.errors import WalDeviceError, WalInUseError, WalLockedError
+from headrace.wal.errors import WalDeviceError, WalError, WalInUseError, WalLockedError
 from headrace.wal.file_systems import is_in_memory
 from headrace.wal.holders import find_writer, use_of_device
 from headrace.wal.layout import PAGE_BYTES
@@ -193,6 +193,15 @@ def _open_descriptor(path: str, *, is_file: bool, writable: bool) -> tuple[int, 
         if not is_direct:
             os.close(fd)
     return (fd, True) if is_direct else (os.open(path, flags), False)
+
+
+def look_at(path: Path) -> None:
+    """Open a device or file and read from it once: it may hang, if another machine serves it. Not on the event loop.
+
+    Errors are left to whoever opens it then.
+    """
+    with suppress(OSError, WalError):
+        open_file(str(path), writable=False).close()
 
 
 def _direct_read_works(fd: int) -> bool:

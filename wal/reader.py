@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from headrace.config.node import WalConfig
 from headrace.wal.buffers import BufferPool
@@ -65,6 +66,11 @@ class WalReader:
         """What the last `recover` found, so far; valid after it has begun."""
         assert self._summary is not None
         return self._summary
+
+    def accept_damage(self) -> None:
+        """Have `recover` leave out what cannot be read of this log; valid after `start`."""
+        accepted = f"{self.superblock.generation_id:016x}"
+        self._config = replace(self._config, accept_loss_generation=accepted)
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield the records in the ring, in offset order.

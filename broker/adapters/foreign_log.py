@@ -5,14 +5,17 @@ writing there any more, if one is configured (`headrace.wal.fence`). In a bucket
 at the log's end, of the drain's epoch; from then on the owner can confirm nothing.
 """
 
+import asyncio
 import random
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Protocol
 
 from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
 from headrace.config.node import WalConfig
+from headrace.daemon_threads import in_own_thread
 from headrace.metadata.images.logs import LogImage
 from headrace.metadata.records.logs import LogMedium
 from headrace.storage.object_store.factory import BucketOpener
@@ -62,10 +65,14 @@ class ForeignLogs:
     config: WalConfig  # of this broker: how a device is read, and how long a request may take
     cluster_id: str
     rng: random.Random
+    look: Callable[
+        [Path], object
+    ]  # at a place, in a thread: a file system that others serve may hang
     open_device: DeviceOpener
     fence: DeviceFence
     open_bucket: BucketOpener
     variables: Mapping[str, str]
+    _looks: dict[str, asyncio.Future[object]] = field(default_factory=dict)  # newest, by place
 
     async def open(self, log: LogImage, place: str) -> ForeignLog:
         """Open a log that is being drained, at one of its places.
@@ -81,6 +88,18 @@ class ForeignLogs:
             )
             return await self._opened(LogOfObjects(self, log, config, store))
         return await self._opened(LogOnDevice(self, log, config))
+
+    async def wait_for(self, place: str) -> None:
+        """Return once a place answers; one look at a time, so that one which hangs keeps one thread.
+
+        Raises:
+            TimeoutError: not within the time of one read.
+        """
+        looking = self._looks.get(place)
+        if looking is None or looking.done():
+            looking = self._looks[place] = in_own_thread("wal-look", self.look, Path(place))
+        async with asyncio.timeout(self.config.io_timeout_ms / 1000):
+            await asyncio.shield(looking)
 
     async def _opened(self, found: "LogOnDevice | LogOfObjects") -> ForeignLog:
         try:
@@ -98,17 +117,21 @@ class LogOnDevice:
         self._log = log
         self._cluster_id = logs.cluster_id
         self._place = config.path
-        self._fence = logs.fence
+        self._logs = logs
         self._reader = WalReader(config, opener=logs.open_device)
 
     async def start(self) -> None:
         """Open it, check whose log it holds, and take it away from its owner."""
+        await self._logs.wait_for(self._place)
         await self._reader.start()
         self._check()  # first: a path may name another device on this machine
         assert self._log.drain is not None
-        await self._fence.take(self._place, self._log.drain.epoch, owner=self._log.owner)
+        await self._logs.fence.take(self._place, self._log.drain.epoch, owner=self._log.owner)
         await self._reader.reload()
         self._check()
+        if self._log.damage_accepted:
+            # The operator named the generation that the metadata know; a resize may have begun another one since.
+            self._reader.accept_damage()
 
     def _check(self) -> None:
         found = self._reader.superblock
@@ -170,6 +193,8 @@ class LogOfObjects:
         """List it, and check that it is the newest."""
         await self._takeover.prepare()
         _require_newest(self._log, self._place, self._takeover.newest_epoch)
+        if self._log.damage_accepted:
+            self._takeover.accept_damage()  # whatever generation, as a drain before this one may have left its fence
         # Before the walk, whose fence would take the number of a missing object.
         epoch = self._takeover.newest_epoch
         _require_whole(self._log, self._place, epoch, self.position)
@@ -206,6 +231,11 @@ def _require_newest(log: LogImage, place: str, found_epoch: int | None) -> None:
         raise WalDeviceError(
             f"the WAL at {place} is of node epoch {found_epoch}, but node {log.owner} has used another one "
             f"since, at node epoch {log.epoch}"
+        )
+    if log.drain is not None and found_epoch > log.drain.epoch:
+        # Before a fence is asked for: the drain has ended, and this broker does not know it yet.
+        raise WalIdentityError(
+            f"the WAL at {place} was used by node epoch {found_epoch}, newer than this drain at {log.drain.epoch}"
         )
 
 

@@ -224,6 +224,7 @@ class BrokerRole:
                     ready(client.image.cluster_id, self._address(bound, parts, recovery))
                     await stop.wait()
                 admin.stage = "stopping"
+                await drains.hand_back()
                 await listener.drain()
                 if (
                     client.is_lease_valid()

@@ -14,6 +14,7 @@ from headrace.network import Network, SocketNetwork
 from headrace.storage.object_store.factory import BucketOpener, open_bucket
 from headrace.storage.sweep.swept_bucket import SweptBucket, open_swept_bucket
 from headrace.wal.fence.make import FenceMaker, make_fence
+from headrace.wal.file_device import look_at
 from headrace.wal.open_device import DeviceOpener, open_device
 from headrace.wal.wake_timer import WakeTimerFactory, precise_timer
 
@@ -35,6 +36,7 @@ class NodeEnvironment:
     rng: random.Random = field(default_factory=random.SystemRandom)
     network: Network = field(default_factory=SocketNetwork)
     open_device: DeviceOpener = open_device
+    look_at_device: Callable[[Path], None] = look_at  # may block
     make_fence: FenceMaker = make_fence
     open_metadata_directory: Callable[[Path], Directory] = OsDirectory
     lock_name: Callable[[Path], str] = lock_name  # tells apart the locks of one machine

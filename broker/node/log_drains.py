@@ -7,8 +7,10 @@ controller asks another broker, and this one again after a while.
 
 import asyncio
 import logging
+import random
 import struct
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -17,12 +19,13 @@ from headrace.broker.adapters.foreign_log import ForeignLog, ForeignLogs
 from headrace.broker.adapters.write_ahead_log import LogLocation
 from headrace.broker.node.drained_partitions import checkpoints_of
 from headrace.broker.node.environment import NodeEnvironment
-from headrace.config.node import NodeConfig
+from headrace.config.node import NodeConfig, StorageConfig
 from headrace.invariants import InvariantError
 from headrace.loop_clock import loop_ms
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import (
     ControllerUnavailableError,
+    MetadataError,
     NodeFencedError,
     RefusedError,
 )
@@ -40,6 +43,7 @@ from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.ports import StreamMetadata, UploadedObjects
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.commit import UploadCommitter, make_committer
+from headrace.storage.upload.retry import Retrying
 from headrace.task_failures import report_unexpected
 from headrace.wal.errors import WalChangedError, WalError
 
@@ -48,6 +52,9 @@ logger = logging.getLogger("headrace.drain")
 GIVE_UP_MS: Final = (
     10_000  # after this of failures that may pass, this broker says that it cannot read a log
 )
+LEAVING: Final = "this broker is being stopped"
+UPLOAD_GIVE_UP_MS: Final = 60_000  # likewise, of one request to the bucket or to a controller
+HAND_BACK_S: Final = 2.0  # to tell it, when this broker is stopped
 PAUSE_S: Final = 0.5  # before the next attempt, or the next request to a controller
 # A commit is refused, too, after an attempt whose own last commit arrived late: then the next begins behind it.
 _PASSING: Final = (WalChangedError, RetriableStorageError, CommitRefusedError, OSError)
@@ -58,6 +65,8 @@ _MISTAKES: Final = (
     AttributeError,
     InvariantError,
     LookupError,
+    MemoryError,
+    RuntimeError,
     TypeError,
     struct.error,
 )
@@ -98,10 +107,11 @@ class LogDrains:
         self._stream_split_bytes = stream_split_bytes
         self._running: dict[Drain, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
+        self._is_leaving = False
         self.statistics = DrainStatistics()
 
     async def run(self) -> None:
-        """Drain what is assigned to this registration, until cancelled: then others are assigned."""
+        """Drain what is assigned to this registration, until cancelled."""
         self._client.subscribe(self._image_changed)
         self._changed.set()
         async with asyncio.TaskGroup() as tasks:
@@ -109,6 +119,15 @@ class LogDrains:
                 await self._changed.wait()
                 self._changed.clear()
                 self._follow(tasks)
+
+    async def hand_back(self) -> None:
+        """Let others drain what is assigned to this broker, which is about to leave; begin nothing any more."""
+        self._is_leaving = True
+        client = self._client
+        with suppress(TimeoutError, MetadataError):
+            async with asyncio.timeout(HAND_BACK_S):
+                for log in drains_of(client.image.logs, client.node_id, client.node_epoch):
+                    await DrainedLog(client, log).refuse(LEAVING)
 
     def _image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
         if old.logs is not new.logs:
@@ -148,14 +167,16 @@ class LogDrains:
 
     async def _attempt(self, log: LogImage, drained: DrainedLog) -> None:
         """Drain a log; say that it cannot be read after a failure that will not pass, or has not passed for long."""
-        give_up_ms = loop_ms() + GIVE_UP_MS
-        while True:
+        failing_since_ms: int | None = None
+        while not self._is_leaving:
             try:
                 await self._drain_once(log, drained)
             except (FencedError, NodeFencedError, RefusedError):
                 raise
             except _PASSING as error:
-                if loop_ms() > give_up_ms:
+                now_ms = loop_ms()
+                failing_since_ms = now_ms if failing_since_ms is None else failing_since_ms
+                if now_ms - failing_since_ms > GIVE_UP_MS:
                     await self._refuse(log, drained, error)
                     return
                 logger.warning(
@@ -172,6 +193,7 @@ class LogDrains:
                 return
             else:
                 return
+        await _until_answered(partial(drained.refuse, LEAVING))
 
     async def _drain_once(self, log: LogImage, drained: DrainedLog) -> None:
         begin_ms = loop_ms()
@@ -256,6 +278,19 @@ async def _until_answered(ask: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(PAUSE_S)
 
 
+def _committer(
+    config: StorageConfig,
+    store: RetryingObjectStore,
+    objects: UploadedObjects,
+    cluster_id: str,
+    rng: random.Random,
+) -> UploadCommitter:
+    """Make what uploads and commits for one drain, with budgets of its own."""
+    counters = UploadCounters()
+    retrying = Retrying(rng, counters, UPLOAD_GIVE_UP_MS)
+    return make_committer(config, store, objects, cluster_id, loop_ms, retrying, counters)
+
+
 def make_log_drains(
     config: NodeConfig,
     environment: NodeEnvironment,
@@ -269,6 +304,7 @@ def make_log_drains(
         config=config.wal,
         cluster_id=cluster_id,
         rng=rng,
+        look=environment.look_at_device,
         open_device=environment.open_device,
         fence=log_location.fence,
         open_bucket=environment.open_bucket,
@@ -278,9 +314,7 @@ def make_log_drains(
         client,
         logs,
         reach=log_location.reach,
-        committer=lambda objects: make_committer(
-            storage, store, objects, cluster_id, rng, loop_ms, UploadCounters()
-        ),
+        committer=lambda objects: _committer(storage, store, objects, cluster_id, rng),
         checkpoints=lambda streams: checkpoints_of(
             client.image, streams, config.log, environment.wall_clock_ms
         ),

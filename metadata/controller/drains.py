@@ -136,10 +136,13 @@ def _drainer(
         for it in image.logs.values()
         if it.state == LogState.DRAINING and it.drain is not None and it.log_id != log.log_id
     )
+    # Not those that are about to end: they would hand it back.
+    ending = {(it.owner, it.epoch) for it in image.logs.values() if it.state == LogState.EMPTY}
     ranked = [
         (drains[it.node_id], refused.get((it.node_id, it.epoch), 0), it.node_id)
         for it in image.brokers.values()
         if not it.fenced
+        and (it.node_id, it.epoch) not in ending
         and it.node_id != refusing
         and drains[it.node_id] < MAX_DRAINS_PER_BROKER
         and not 0 <= now_ms - refused.get((it.node_id, it.epoch), -REFUSED_MS) < REFUSED_MS

@@ -1,6 +1,5 @@
 """Commits uploaded objects to their streams, repeating it until the control plane answers."""
 
-import random
 from collections.abc import Callable
 from functools import partial
 
@@ -60,8 +59,8 @@ def make_committer(
     store: ObjectStore,
     objects: UploadedObjects,
     cluster_id: str,
-    rng: random.Random,
     clock_ms: Callable[[], int],
+    retrying: Retrying,
     counters: UploadCounters,
 ) -> UploadCommitter:
     """Make one, with budgets of its own."""
@@ -70,7 +69,7 @@ def make_committer(
         store=store,
         objects=objects,
         cluster_id=cluster_id,
-        retrying=Retrying(rng, counters),
+        retrying=retrying,
         clock_ms=clock_ms,
         counters=counters,
     )

@@ -6,6 +6,7 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from headrace.loop_clock import loop_ms
 from headrace.storage.errors import RetriableStorageError
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.backoff import Backoff
@@ -19,11 +20,17 @@ T = TypeVar("T")
 
 
 class Retrying:
-    """Repeats without end: the records that wait are safe in the WAL, and back-pressure bounds them."""
+    """Repeats without end: the records that wait are safe in the WAL, and back-pressure bounds them.
 
-    def __init__(self, rng: random.Random, counters: UploadCounters) -> None:
+    With `give_up_ms`, an operation that has failed for so long fails: somebody else may be able to carry it out.
+    """
+
+    def __init__(
+        self, rng: random.Random, counters: UploadCounters, give_up_ms: int | None = None
+    ) -> None:
         self._rng = rng
         self._counters = counters
+        self._give_up_ms = give_up_ms
 
     async def call(self, what: str, operation: Callable[[], Awaitable[T]]) -> T:
         """Await `operation()` until it succeeds or fails with an error that is not retriable.
@@ -34,10 +41,13 @@ class Retrying:
         Cancellation: the inflight attempt may still take effect.
         """
         backoff = Backoff(self._rng)
+        begin_ms = loop_ms()
         while True:
             try:
                 return await operation()
             except RETRIABLE as error:
+                if self._give_up_ms is not None and loop_ms() - begin_ms > self._give_up_ms:
+                    raise
                 delay_ms = backoff.next_delay_ms()
                 self._counters.retries_total += 1
                 logger.warning(

@@ -61,6 +61,11 @@ class Takeover:
                 self.claims.absorb(header)
                 self.newest_epoch = max(header.node_epoch, self.newest_epoch or 0)
 
+    def accept_damage(self) -> None:
+        """Have `recover` leave out what cannot be read of this log; valid after `prepare`."""
+        if self.claims.newest is not None:
+            self._accept_loss_generation = f"{self.claims.newest.generation_id:016x}"
+
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield the surviving records; at the end our fence exists.
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import random
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +14,16 @@ from headrace.config.node import WalConfig
 from headrace.metadata.images.logs import Drain, LogImage, LogState
 from headrace.metadata.records.logs import LogMedium
 from headrace.storage.object_store.memory import MemoryObjectStore
-from headrace.wal.errors import WalDeviceError, WalError, WalFailedError, WalIdentityError
+from headrace.wal.errors import (
+    WalCorruptError,
+    WalDeviceError,
+    WalError,
+    WalFailedError,
+    WalIdentityError,
+)
 from headrace.wal.fence.port import NoFence
 from headrace.wal.log import DeltaWal
+from headrace.wal.objects.errors import WalObjectCorruptError
 from headrace.wal.objects.log import ObjectWal
 from tests.simulation.disk import SimulatedDisk
 
@@ -40,6 +49,10 @@ class Device:
         """Let the owner's process end."""
         self.disk.end_process()
 
+    def damage(self, body: bytes) -> None:
+        """Flip a bit of a record."""
+        self.disk.image[self.disk.image.find(body)] ^= 1
+
     def wal(self, epoch: int = OWNER_EPOCH, on_failed: Callable[[WalError], None] = ignore):
         """The WAL of the owner."""
         return DeltaWal(
@@ -60,6 +73,7 @@ class Device:
             config=WalConfig(path="/own", capacity_bytes=64 * MIB),
             cluster_id=cluster_id,
             rng=random.Random(9),
+            look=lambda _: None,
             open_device=lambda config, writable: self.disk.open(config.path, writable=writable),
             fence=NoFence(),
             open_bucket=never,
@@ -77,6 +91,14 @@ class Bucket(Device):
 
     def end_owner(self) -> None:
         """It has no lock."""
+
+    def damage(self, body: bytes) -> None:
+        objects = self.store.objects
+        for key, content in objects.items():
+            if (at := bytes(content).find(body)) >= 0:
+                damaged = bytearray(content)
+                damaged[at] ^= 1
+                objects[key] = bytes(damaged)
 
     def wal(self, epoch: int = OWNER_EPOCH, on_failed: Callable[[WalError], None] = ignore):
         return ObjectWal(
@@ -99,6 +121,7 @@ class Bucket(Device):
             config=WalConfig(path="/own"),
             cluster_id=cluster_id,
             rng=random.Random(9),
+            look=never,
             open_device=never,
             fence=NoFence(),
             open_bucket=open_bucket,
@@ -225,6 +248,7 @@ def test_the_owner_takes_its_log_over_again_after_a_drain(shared) -> None:
         ({}, "another", "cluster 'c'|there is no WAL"),
         ({"epoch": OWNER_EPOCH + 1}, "c", "node epoch 40, but node 7 has used another one since"),
         ({"uploaded_offset": 1 << 40}, "c", "is an old copy: it ends at offset"),
+        ({"drain": Drain(OWNER_EPOCH - 1, 2, 3), "epoch": 3}, "c", "node epoch 40, newer than"),
     ],
 )
 def test_another_or_older_log_is_refused(shared, changes, cluster_id, error) -> None:
@@ -234,6 +258,22 @@ def test_another_or_older_log_is_refused(shared, changes, cluster_id, error) -> 
             await read(shared, log_image(shared, **changes), cluster_id)
 
     asyncio.run(main())
+
+
+def test_a_place_that_hangs_stops_only_its_drain() -> None:
+    shared, let_go = Device(), threading.Event()
+
+    async def main() -> None:
+        logs = replace(
+            shared.logs(),
+            look=lambda _: let_go.wait(30),
+            config=WalConfig(path="/own", io_timeout_ms=10),
+        )
+        with pytest.raises(TimeoutError):
+            await logs.open(log_image(shared), PLACE)
+
+    asyncio.run(main())
+    let_go.set()
 
 
 def test_an_empty_place_is_refused(shared) -> None:
@@ -254,5 +294,22 @@ def test_a_generation_that_began_after_the_one_that_is_known_holds_nothing_that_
         shared.end_owner()
         await started(shared, OWNER_EPOCH + 5)
         assert (await read(shared, log_image(shared)))[0] == []
+
+    asyncio.run(main())
+
+
+def test_accepted_damage_is_left_out_whatever_generation_the_log_is_in(shared) -> None:
+    """A resize, or the fence of a drain before, is of another generation than the one that the operator named."""
+
+    async def main() -> None:
+        wal = await started(shared)
+        for body in (b"first" * 900, b"second" * 900, b"third" * 900):
+            await append(wal, body)
+        shared.damage(b"second" * 900)
+        with pytest.raises((WalCorruptError, WalObjectCorruptError)):
+            await read(shared, log_image(shared))
+        accepted = log_image(shared, damage_accepted=True, generation="f" * 16)
+        bodies, _ = await read(shared, accepted)
+        assert bodies == [b"first" * 900, b"third" * 900]
 
     asyncio.run(main())

@@ -65,6 +65,7 @@ def logs_of(disk: SimulatedDisk, fence: DeviceFence, cluster_id: str = "simulati
         config=SMALL,
         cluster_id=cluster_id,
         rng=disk.rng,
+        look=lambda _: None,
         open_device=lambda config, writable: disk.open(config.path, writable=writable),
         fence=fence,
         open_bucket=open_bucket,

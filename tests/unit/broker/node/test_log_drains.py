@@ -15,7 +15,6 @@ from headrace.broker.node.log_drains import LogDrains
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.state import PartitionState
 from headrace.config.node import LogConfig, StorageConfig
-from headrace.loop_clock import loop_ms
 from headrace.metadata.controller.drains import REFUSED_MS
 from headrace.metadata.images.logs import LogState
 from headrace.metadata.records.logs import LogMedium
@@ -24,8 +23,6 @@ from headrace.storage.drain import WalDrain
 from headrace.storage.errors import CommitRefusedError, ObjectStoreError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.record_batch import encode_header
-from headrace.storage.stats import UploadCounters
-from headrace.storage.upload.commit import make_committer
 from headrace.wal.errors import WalChangedError, WalDeviceError
 from headrace.wal.port import RecoveredRecord
 from tests.unit.broker.adapters.test_storage_metadata import open_topic
@@ -126,8 +123,8 @@ def drains_of(client, logs: Logs, store: MemoryObjectStore | None = None) -> Log
         client,
         logs,
         reach=REACH,
-        committer=lambda objects: make_committer(
-            StorageConfig(), bucket, objects, "c", random.Random(1), loop_ms, UploadCounters()
+        committer=lambda objects: log_drains._committer(
+            StorageConfig(), bucket, objects, "c", random.Random(1)
         ),
         checkpoints=lambda streams: checkpoints_of(
             client.image, streams, LogConfig(), lambda: NOW_MS
@@ -296,6 +293,21 @@ async def test_a_log_that_shows_a_mistake_ends_no_broker(cluster, caplog):
             await eventually(lambda: not drains.statistics.running)
     assert [it.exc_info for it in caplog.records if it.message == "draining a log has failed"]
     caplog.clear()
+
+
+@scenario
+async def test_a_broker_that_is_stopped_hands_its_drains_back(cluster):
+    logs = Logs()
+    logs.hang_at = 2
+    async with cluster.controller():
+        await died(cluster, logs)
+        async with draining(cluster, logs) as (client, drains):
+            await eventually(lambda: client.image.streams[logs.stream_id].end_offset == 2)
+            await drains.hand_back()
+            assert log_of(client).drain is None
+            assert log_of(client).refusals[0].reason == "this broker is being stopped"
+            await eventually(lambda: not drains.statistics.running)
+            assert logs.closed == 1
 
 
 @scenario

@@ -230,6 +230,7 @@ class World:
             open_metadata_directory=self.directory.open,
             lock_name=lambda path: f"lock on {path}",
             free_lock=lambda _: "",
+            look_at_device=lambda _: None,
             variables={},
         )
 

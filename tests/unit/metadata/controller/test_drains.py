@@ -55,6 +55,12 @@ def refusing(controller, log_id=1, reason="not there"):
 
 
 class TestAssigning:
+    def test_a_broker_that_is_about_to_end_drains_nothing(self, controller):
+        controller.do(EndLog(*controller.sender(2), 2))
+        controller.fence(1)
+        controller.settle()
+        assert drainer_of(controller) == 3
+
     @pytest.mark.parametrize("reason", FenceReason)
     def test_the_log_of_a_broker_that_has_ended_is_assigned(self, controller, reason):
         controller.fence(1, reason)

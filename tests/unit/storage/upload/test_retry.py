@@ -40,6 +40,21 @@ def test_repeats_what_may_pass_with_growing_delays():
     run(scenario())
 
 
+def test_who_gives_up_raises_what_has_not_passed_for_so_long():
+    async def scenario():
+        async def operation():
+            raise ObjectStoreError("403")
+
+        loop = asyncio.get_running_loop()
+        retrying = Retrying(random.Random(1), UploadCounters(), give_up_ms=30_000)
+        begin_s = loop.time()
+        with pytest.raises(ObjectStoreError):
+            await retrying.call("test", operation)
+        assert 30 <= loop.time() - begin_s <= 41
+
+    run(scenario())
+
+
 @pytest.mark.parametrize("error", [CommitRefusedError("no"), KeyError("a bug")])
 def test_does_not_repeat_what_will_not_pass(error):
     async def scenario():
