@@ -1,11 +1,12 @@
 """Checkpoints that end the partitions of a log that is drained: their new leaders need not read records back. Pure.
 
-Of each partition the newest checkpoint in the log is kept, and the headers of the batches behind it. In the end they
+Of each partition the newest checkpoint in the log is kept, and the headers of the batches behind it; of one that never
+had a checkpoint and begins in the log, those of all batches. In the end they
 are applied, and one checkpoint of the partition's end is added to its meta stream, as its owner would have done. It is
 committed with the last of what it covers, or after that. Nothing is added where that is not known to be right, and the
 new leader replays as after any other end:
 
-- no checkpoint is in the log, or it is damaged, or there is no room for it in `MAX_HELD_BYTES`;
+- the newest checkpoint is not in the log, or is damaged, or there is no room for it in `MAX_HELD_BYTES`;
 - batches between the checkpoint and the committed end are missing here, or the checkpoint is ahead of that end;
 - the meta stream goes on behind it: a drain before this one has added a checkpoint.
 """
@@ -36,14 +37,14 @@ class DrainedPartition(NamedTuple):
 
 
 class _Tail:
-    """The newest checkpoint of a partition, and what came behind it."""
+    """The newest checkpoint of a partition, or its beginning, and what came behind it."""
 
     __slots__ = ("end_offset", "headers", "partition", "payload")
 
-    def __init__(self, partition: DrainedPartition, record: StreamRecordBatch) -> None:
+    def __init__(self, partition: DrainedPartition, end_offset: int, payload: bytes) -> None:
         self.partition = partition
-        self.end_offset = record.end_offset  # of the meta stream
-        self.payload = bytes(record.payload)
+        self.end_offset = end_offset  # of the meta stream
+        self.payload = payload  # empty: there is no checkpoint before
         self.headers = bytearray()
 
     @property
@@ -62,6 +63,8 @@ class LogCheckpoints:
         now_ms: int,
     ) -> None:
         self._by_meta = {it.meta.stream_id: it for it in partitions}
+        # Of which nothing was found yet, by data stream: a beginning is looked for in the first batch only.
+        self._by_data = {it.data.stream_id: it for it in partitions}
         self._tails: dict[int, _Tail] = {}  # by data stream
         self._held_bytes = 0
         self._producer_id_expiration_ms = producer_id_expiration_ms
@@ -71,21 +74,34 @@ class LogCheckpoints:
         """Keep what is needed of a record that is in the bucket, or will be."""
         partition = self._by_meta.get(batch.stream_id)
         if partition is not None:
+            self._by_data.pop(partition.data.stream_id, None)
             self._forget(partition.data.stream_id)
             size_bytes = len(batch.payload)
             is_wanted = size_bytes <= MAX_CHECKPOINT_BYTES and len(self._tails) < MAX_PARTITIONS
             if is_wanted and self._has_room(size_bytes):
-                self._tails[partition.data.stream_id] = _Tail(partition, batch)
+                tail = _Tail(partition, batch.end_offset, bytes(batch.payload))
+                self._tails[partition.data.stream_id] = tail
                 self._held_bytes += size_bytes
             return
-        tail = self._tails.get(batch.stream_id)
-        if tail is None:
+        followed = self._tails.get(batch.stream_id) or self._begun(batch)
+        if followed is None:
             return
         if not self._has_room(HEADER_BYTES):
             self._forget(batch.stream_id)
             return
-        tail.headers += batch.payload[:HEADER_BYTES]
+        followed.headers += batch.payload[:HEADER_BYTES]
         self._held_bytes += HEADER_BYTES
+
+    def _begun(self, batch: StreamRecordBatch) -> _Tail | None:
+        """Begin with the first batch of a partition that has no checkpoint."""
+        partition = self._by_data.pop(batch.stream_id, None)
+        if partition is None or len(self._tails) >= MAX_PARTITIONS:
+            return None
+        data, meta = partition.data, partition.meta
+        if batch.base_offset != data.start_offset or meta.end_offset > 0:
+            return None
+        tail = self._tails[batch.stream_id] = _Tail(partition, 0, b"")
+        return tail
 
     def closing(
         self, ends: Mapping[int, int], epochs: Mapping[int, int]
@@ -93,7 +109,7 @@ class LogCheckpoints:
         """Give the records that end the meta streams, as `headrace.storage.drain.DrainCheckpoints`."""
         for data_id, tail in self._tails.items():
             meta_id = tail.partition.meta.stream_id
-            if not tail.headers or ends.get(meta_id) != tail.end_offset:
+            if not tail.headers or ends.get(meta_id, 0) != tail.end_offset:
                 continue
             try:
                 state = yield from self._state_at(tail, ends[data_id])
@@ -103,7 +119,11 @@ class LogCheckpoints:
                 start_offset = tail.partition.data.start_offset
                 payload = checkpoint.take(state, ends[data_id], start_offset)
                 yield StreamRecordBatch(
-                    meta_id, epochs[meta_id], tail.end_offset, 1, memoryview(payload)
+                    meta_id,
+                    epochs.get(meta_id, tail.partition.meta.epoch),
+                    tail.end_offset,
+                    1,
+                    memoryview(payload),
                 )
 
     def _state_at(
@@ -111,13 +131,15 @@ class LogCheckpoints:
     ) -> Generator[None, None, PartitionState | None]:
         """Apply what came behind a checkpoint, in steps; None if that does not lead to `end_offset`."""
         (data, _, segment_ms, latest_ms), now_ms = tail.partition, self._now_ms
-        found = checkpoint.decode(tail.payload)
-        yield
-        offset = found.offset
-        if offset < data.start_offset:
-            return None
         state = PartitionState(producer_id_expiration_ms=self._producer_id_expiration_ms)
-        checkpoint.restore(found, state, latest_ms)
+        offset = data.start_offset
+        if tail.payload:
+            found = checkpoint.decode(tail.payload)
+            yield
+            if found.offset < offset:
+                return None
+            offset = found.offset
+            checkpoint.restore(found, state, latest_ms)
         yield
         for number, position in enumerate(range(0, len(tail.headers), HEADER_BYTES), start=1):
             header = parse_header(tail.headers, position)

@@ -53,10 +53,10 @@ class Written:
         self.meta.confirm()
         self.log.append(self.meta.batches[-1])
 
-    def drained(self, *, start_offset: int = 0) -> LogCheckpoints:
+    def drained(self, *, start_offset: int = 0, meta_end_offset: int = 0) -> LogCheckpoints:
         partition = DrainedPartition(
             StreamMetadata(DATA, 3, start_offset, 0),
-            StreamMetadata(META, 3, 0, 0),
+            StreamMetadata(META, 3, 0, meta_end_offset),
             MAX_SEGMENT_MS,
             MAX_TIMESTAMP_MS,
         )
@@ -112,10 +112,36 @@ def test_the_next_opening_finds_the_same_state_and_replays_nothing() -> None:
     assert state_of(found) == state_of(replayed)
 
 
-def test_nothing_is_added_without_a_checkpoint_or_without_anything_behind_it() -> None:
+def test_a_partition_that_begins_in_the_log_needs_no_checkpoint_in_it() -> None:
+    written = Written()
+    written.append(200)
+    replayed = opened(written.data, written.meta)
+    (added,) = written.added(written.drained())
+    assert added[:4] == (META, 3, 0, 1)
+    written.meta.append(added.payload, 1, lambda _error: None)
+    written.meta.confirm()
+    found = opened(written.data, written.meta)
+
+    assert found.replayed_bytes == 0
+    assert state_of(found) == state_of(replayed)
+
+
+def test_nothing_is_added_where_an_earlier_checkpoint_is_not_in_the_log() -> None:
     written = Written()
     written.append(3)
+    assert written.added(written.drained(meta_end_offset=1), meta=1) == []
+
+
+def test_nothing_is_added_where_the_log_begins_within_the_partition() -> None:
+    written = Written()
+    written.append(3)
+    del written.log[0]
     assert written.added(written.drained()) == []
+
+
+def test_nothing_is_added_without_anything_behind_the_checkpoint() -> None:
+    written = Written()
+    written.append(3)
     written.checkpoint()
     assert written.added(written.drained()) == []
 
