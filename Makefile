@@ -70,7 +70,7 @@ bench-storage: setup ## Measure requests to the bucket, uploads, compaction, col
 bench-wal: setup ## Compare the WAL with fio, on a raw device and a file
 	@$(BIN)/python -m bench.wal $(ARGS)
 
-bench-cluster: setup ## Measure leader failover, 1,000 topics, three brokers against one: make bench-cluster ARGS="--quick"
+bench-cluster: setup ## Measure lost controllers and brokers, 1,000 topics, three brokers against one: make bench-cluster ARGS="--quick"
 	@$(BIN)/python -m bench.cluster $(ARGS)
 
 demo: setup ## Run real data through the broker and Spark: make demo DATA=file.jsonl

@@ -5,6 +5,9 @@
 | leader-loss | SIGKILL of the leading controller, repeatedly, then SIGSTOP: time to the next metadata write at any broker |
 | topics | 1,000 topics of 10 partitions: creation, size of the image, memory, idle processor time, a new broker |
 | throughput | three brokers against one: the same load on a topic of one broker and on one of three, alternating |
+| failover | SIGKILL of a broker whose WAL holds 256 MiB: time until others serve each of its 50 partitions; Apache Kafka too |
+| failover-scale | the same with three of six brokers at once, and with 1,000 partitions |
+| failover-groups | SIGKILL of the coordinator of groups with 1,000,000 committed offsets: time until they are served |
 
 Three controllers and three brokers run as processes, each in a network namespace if that is allowed, with their
 data on the disk of `--directory`. Marks are in the last table; the exit code is 1 when one is missed.
@@ -16,12 +19,21 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import cluster_leader_loss, cluster_throughput, cluster_topics
+from bench import (
+    cluster_failover,
+    cluster_groups,
+    cluster_leader_loss,
+    cluster_throughput,
+    cluster_topics,
+)
 
 PARTS = {
     "leader-loss": cluster_leader_loss.run,
     "topics": cluster_topics.run,
     "throughput": cluster_throughput.run,
+    "failover": cluster_failover.run,
+    "failover-scale": cluster_failover.run_scale,
+    "failover-groups": cluster_groups.run,
 }
 
 
@@ -38,9 +50,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="bench-cluster-", dir=arguments.directory) as made:
             found = PARTS[part](Path(made), quick=arguments.quick)
         marks += [(part, *mark) for mark in found]
-    print(f"\n{'part':13}{'mark':9}what ({time.monotonic() - began:.0f} s in all)")
+    print(f"\n{'part':16}{'mark':9}what ({time.monotonic() - began:.0f} s in all)")
     for part, met, text in marks:
-        print(f"{part:13}{'met' if met else 'NOT MET':9}{text}")
+        print(f"{part:16}{'met' if met else 'NOT MET':9}{text}")
     return 0 if all(met for _, met, _ in marks) else 1
 
 

@@ -92,7 +92,7 @@ def commit_all(node: HeadraceProcess, rounds: range) -> None:
 
     def client(group: str) -> None:
         try:
-            commit(node.port, group, rounds)
+            commit(("127.0.0.1", node.port), group, rounds)
         except BaseException as error:  # noqa: BLE001 - raised by the main thread
             failures.append(error)
 
@@ -110,13 +110,13 @@ def name_of(group: int) -> str:
     return f"group-{group}"
 
 
-def commit(port: int, group: str, rounds: range) -> None:
+def commit(address: tuple[str, int], group: str, rounds: range) -> None:
     """Commit the number of each round for every partition; returns when all are acknowledged."""
     head = COMMIT.pack(8, 6, 1, -1) + string(group) + struct.pack(">i", -1) + string("")
     head += struct.pack(">i", 1) + string(TOPIC) + struct.pack(">i", PARTITIONS)
     frame_head = struct.pack(">i", len(head) + ENTRIES.size) + head
     values = [field for index in range(PARTITIONS) for field in (index, 0, -1, -1)]
-    with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S) as connection:
+    with socket.create_connection(address, timeout=DEADLINE_S) as connection:
         answers = connection.makefile("rb")
         sent = 0
         for number in rounds:

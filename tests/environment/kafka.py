@@ -97,9 +97,10 @@ def _logging_file(level: str) -> Path:
 
 
 class ApacheKafka:
-    """One combined KRaft node, formatted and started in `directory`, on a free loopback port.
+    """One KRaft node, formatted and started in `directory`, on a port of the loopback interface.
 
-    Use `with`, or `start` and `stop`; a stopped node starts again on its data.
+    It is a broker with its own controller, unless overrides say otherwise. Use `with`, or `start` and
+    `stop`; a stopped node starts again on its data.
     """
 
     def __init__(
@@ -108,8 +109,10 @@ class ApacheKafka:
         *,
         overrides: Mapping[str, str] | None = None,
         heap_mib: int = 1024,
+        port: int | None = None,
     ) -> None:
-        self.port = free_port()
+        """Choose a free port, unless one is given: that on which its first listener is."""
+        self.port = free_port() if port is None else port
         self.bootstrap = f"127.0.0.1:{self.port}"
         self._directory = directory
         self._properties = directory / "server.properties"
@@ -122,7 +125,12 @@ class ApacheKafka:
         )
 
     def start(self) -> None:
-        """Format a new data directory, start the node, and wait until it serves clients."""
+        """Start the node, and wait until it listens."""
+        self.begin()
+        self.process.wait_for_port(self.port, timeout_s=90)
+
+    def begin(self) -> None:
+        """Format a new data directory, start the node, and wait for nothing."""
         self._directory.mkdir(parents=True, exist_ok=True)
         data = self._directory / "data"
         if not data.exists():
@@ -131,7 +139,6 @@ class ApacheKafka:
             arguments = ("format", "--cluster-id", _CLUSTER_ID, "--config", str(self._properties))
             run_tool("kafka.tools.StorageTool", *arguments)
         self.process.start()
-        self.process.wait_for_port(self.port, timeout_s=90)
 
     def stop(self) -> None:
         """Shut the node down in an orderly way."""
