@@ -157,29 +157,12 @@ def replace_keys(image: MetadataImage) -> Decision:
     records: list[Record] = []
     for log_id in sorted(image.brokers):
         log, known = _log_of_keys(log_id, image), image.logs.get(log_id)
-        if _was_emptied(log_id, image):
-            broker = image.brokers[log_id]
-            records += [
-                LogRecord(log_id, log_id, broker.epoch, "", LogMedium.UNKNOWN, (), NO_OFFSET),
-                LogEmptiedRecord(log_id),
-            ]
-            continue
         if log is None or log_of(image.logs, log.owner) is not known:
             continue
         if known is None or known.epoch < log.epoch:
             records.append(log)
     records += [RemoveKeyValueRecord(it) for it in _keys_left(image)]
     return Decision(tuple(records), Done())
-
-
-def _was_emptied(log_id: int, image: MetadataImage) -> bool:
-    """Whether a broker has shut down in order at the level of the keys, which removed its own."""
-    return (
-        has_ended(image.brokers, log_id)
-        and generation_key(log_id) not in image.key_values
-        and log_id not in image.logs
-        and log_of(image.logs, log_id) is None
-    )
 
 
 def has_keys_left(image: MetadataImage) -> bool:

@@ -41,12 +41,14 @@ class Retrying:
         Cancellation: the inflight attempt may still take effect.
         """
         backoff = Backoff(self._rng)
-        begin_ms = loop_ms()
+        failing_since_ms: int | None = None
         while True:
             try:
                 return await operation()
             except RETRIABLE as error:
-                if self._give_up_ms is not None and loop_ms() - begin_ms > self._give_up_ms:
+                now_ms = loop_ms()
+                failing_since_ms = now_ms if failing_since_ms is None else failing_since_ms
+                if self._give_up_ms is not None and now_ms - failing_since_ms > self._give_up_ms:
                     raise
                 delay_ms = backoff.next_delay_ms()
                 self._counters.retries_total += 1

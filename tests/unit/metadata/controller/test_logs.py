@@ -4,7 +4,6 @@ import pytest
 
 from headrace.metadata.controller.logs import has_keys_left, replace_keys
 from headrace.metadata.images.logs import LogState
-from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.records.topics import PartitionChangeRecord
@@ -338,24 +337,6 @@ class TestRaisingTheLevel:
         assert not has_keys_left(controller.image)
         assert controller.log(1).places == ("/wals/1",)
         assert controller.log(1).uploaded_offset == 600
-
-    @pytest.mark.parametrize("value", [None, b"\xff"])
-    def test_who_stopped_in_order_before_has_an_empty_log_unless_a_key_says_more(self, value):
-        controller = PureController(level=1)
-        for node_id in (1, 2):
-            epoch = controller.register(node_id)
-            keys = ((f"wal/{node_id}", f"{epoch} {GENERATION}".encode()),)
-            controller.do(PutKeyValues(*controller.sender(node_id), keys))
-        controller.do(PutKeyValues(*controller.sender(1), (("wal/1", value),)))
-        controller.fence(1, FenceReason.SHUT_DOWN)
-        controller._apply((FeatureRecord("metadata.version", 2),))
-
-        controller.commit(replace_keys(controller.image))
-
-        empty = [it.log_id for it in controller.image.logs.values() if it.state == LogState.EMPTY]
-        assert empty == ([1] if value is None else [])
-        assert controller.log(2).state == LogState.ACTIVE
-        assert not has_keys_left(controller.image)
 
     def test_a_key_that_was_late_is_removed(self, controller):
         log = controller.log(1)
