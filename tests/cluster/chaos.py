@@ -78,8 +78,6 @@ class Chaos:
         self._scene.check_others_serve(*lost)
         self.failed_over_s.append(time.monotonic() - begun)
         self.seen[fault.__name__] += 1
-        names = ", ".join(it.name for it in lost) or "nobody"
-        self._say(f"all flows without {names} after {self.failed_over_s[-1]:.1f} s")
         self._settle()
 
     def _settle(self) -> None:

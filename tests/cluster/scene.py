@@ -62,7 +62,7 @@ class Scene:
         for broker in lost:
             assert not self.records.led_by(broker), f"partitions wait for {broker.name}"
         names = ", ".join(f"{it.name} (log: {self.cluster.wal_medium(it).value})" for it in lost)
-        print(f"\nwithout {names}: all flows after {took_s:.1f} s")
+        print(f"\nwithout {names or 'nobody'}: all flows after {took_s:.1f} s", flush=True)
 
     def settle(self) -> None:
         """End all faults, and check that everything goes on and nothing acknowledged is missing."""

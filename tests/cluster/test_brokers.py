@@ -12,7 +12,7 @@ from tests.cluster.wire_calls import create_topic
 
 FENCED_WITHIN_S = SESSION_MS / 1000 + 15
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 def test_a_killed_broker_comes_back_with_all_that_it_acknowledged(scene: Scene) -> None:

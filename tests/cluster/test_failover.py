@@ -16,7 +16,7 @@ from tests.cluster.scene import Scene
 
 ENDS_WITHIN_S = 30
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 @contextmanager
@@ -36,6 +36,7 @@ def is_ready_at_last(node: Node) -> bool:
     return node.is_ready()
 
 
+@pytest.mark.timeout(600)
 def test_partitions_of_a_broker_that_stays_away_are_served_by_others(scene: Scene) -> None:
     left = list(scene.cluster.brokers)
     while left:

@@ -23,7 +23,7 @@ ENDS_WITHIN_S = 5
 MORE = 30
 LATER = 10**9  # the value of a record that another broker takes meanwhile
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 def what_a_node_committed(image: MetadataImage, node_id: int) -> dict[str, object]:

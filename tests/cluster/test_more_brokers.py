@@ -7,7 +7,7 @@ from tests.cluster.scene import Scene
 
 LOST = 3
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 def test_the_partitions_of_three_brokers_of_five_are_served_by_the_other_two(scene: Scene) -> None:
