@@ -1,4 +1,7 @@
-"""A third of the seeded bugs are caught, another one every day; `make seeded` tries all."""
+"""A third of the seeded bugs are caught, another one every day, and an eighth of those that the simulation must catch.
+
+`make seeded` tries all, and with `ARGS=--simulation` those of the simulation.
+"""
 
 from dataclasses import replace
 
@@ -6,9 +9,10 @@ import pytest
 
 from tests.environment.rotation import turn_of_today
 from tests.seeded.bug import tables
-from tests.seeded.runner import Outcome, copied_project, run, try_bug
+from tests.seeded.runner import Outcome, copied_project, run, run_simulations, try_bug
 
 PARTS = 3
+SIMULATED_PARTS = 8
 WAL = {bug.id: bug for bug in tables()["wal"]}
 
 
@@ -21,6 +25,15 @@ def test_todays_third_of_the_seeded_bugs_is_caught() -> None:
         print(result)
     assert [str(result) for result in results if result.outcome is not Outcome.CAUGHT] == []
     assert len(results) == len(bugs) >= 8
+
+
+@pytest.mark.timeout(900)
+def test_todays_part_of_those_that_simulated_clusters_must_catch() -> None:
+    _, part = turn_of_today(SIMULATED_PARTS)
+    simulated = [bug for table in tables().values() for bug in table if bug.simulated]
+    results = list(run_simulations(simulated[part::SIMULATED_PARTS]))
+    assert [str(result) for result in results if result.outcome is not Outcome.CAUGHT] == []
+    assert results
 
 
 # --- and the runner would say so

@@ -1,6 +1,6 @@
 """Mistakes with logs: who owns one, who drains it, and who may act in its name."""
 
-from tests.seeded.bug import SeededBug
+from tests.seeded.bug import SeededBug, Simulated
 
 _UNIT = "tests/unit/metadata/controller"
 _ACTING = f"{_UNIT}/test_drains.py::TestActingForALog"
@@ -93,6 +93,7 @@ BUGS = (
         "not has_ended(brokers, log.owner)",
         "False",
         f"{_ASSIGNING}::test_nothing_is_assigned_while_the_owner_may_act",
+        simulated=Simulated("brokers lost"),
     ),
     SeededBug(
         "logs-10",
@@ -102,6 +103,7 @@ BUGS = (
         "return log.drain is None or has_ended(brokers, log.drain.node_id, log.drain.node_epoch)",
         "return log.drain is None",
         f"{_ASSIGNING}::test_the_log_of_a_drainer_that_has_ended_is_assigned_again",
+        simulated=Simulated("drainers killed"),
     ),
     SeededBug(
         "logs-11",

@@ -27,6 +27,7 @@ TITLES = {
     "offsets": "The log of a coordinator partition",
     "fetch": "Fetch sessions",
     "cluster": "Whole clusters, caught by their simulation",
+    "failover": "Failover: what is lost, doubled or withheld when a broker dies",
     "logs": "Logs, their owners, and who drains them",
     "device_fence": "Fences of WAL devices",
 }

@@ -1,6 +1,6 @@
 """Mistakes on the way from the WAL to the bucket, in its objects, and on the way back to readers."""
 
-from tests.seeded.bug import SeededBug
+from tests.seeded.bug import SeededBug, Simulated
 
 _UNIT = "tests/unit/storage"
 _INVARIANTS = f"{_UNIT}/test_invariants.py"
@@ -36,6 +36,7 @@ _UPLOAD = (
         "wal_end_offset - 1",
         "self._path.confirmed_wal_end - 1",
         _HISTORIES,
+        simulated=Simulated("kills"),
     ),
     SeededBug(
         "storage-03",
@@ -176,6 +177,7 @@ _RECOVERY = (
             report = await drain.run()
         """,
         f"{_UNIT}/test_recovery.py::test_the_wal_is_reset_only_after_the_last_commit",
+        simulated=Simulated("kills"),
     ),
     SeededBug(
         "storage-13",
