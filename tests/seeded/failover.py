@@ -49,16 +49,6 @@ BUGS = (
     ),
     SeededBug(
         "failover-04",
-        "a stream gets a new leader before its range is closed",
-        "metadata/controller/handover.py",
-        "hand_over",
-        "stream.opened and stream.node_id == log.owner",
-        "False",
-        _FINISHING,
-        simulated=_LOST,
-    ),
-    SeededBug(
-        "failover-05",
         "the partitions of a drained log stay with its owner",
         "metadata/controller/handover.py",
         "hand_over",
@@ -68,7 +58,7 @@ BUGS = (
         simulated=_LOST,
     ),
     SeededBug(
-        "failover-06",
+        "failover-05",
         "a drain commits in the name of the drainer's own log",
         "broker/adapters/drained_log.py",
         "DrainedLog.commit_stream_set_object",
@@ -78,7 +68,7 @@ BUGS = (
         simulated=_LOST,
     ),
     SeededBug(
-        "failover-07",
+        "failover-06",
         "of a log on a device only what its owner has uploaded is read",
         "broker/adapters/foreign_log.py",
         "LogOnDevice.recover",
@@ -99,7 +89,7 @@ BUGS = (
         simulated=_LOST,
     ),
     SeededBug(
-        "failover-08",
+        "failover-07",
         "a new leader begins in the epoch of the leader that has died",
         "metadata/controller/handover.py",
         "hand_over",
@@ -108,7 +98,7 @@ BUGS = (
         _FINISHING,
     ),
     SeededBug(
-        "failover-09",
+        "failover-08",
         "a link that is cut for a third of a session is taken for a death",
         "metadata/controller/sessions.py",
         "BrokerSessions.renew",
@@ -119,17 +109,7 @@ BUGS = (
         simulated=Simulated("cut links"),
     ),
     SeededBug(
-        "failover-10",
-        "a registration is served while the lease of the one before may hold",
-        "metadata/controller/brokers.py",
-        "register_broker",
-        "not known.epoch_ended and not set(known.locks) & set(request.locks)",
-        "False",
-        "tests/unit/metadata/controller/test_brokers.py"
-        "::test_while_a_process_has_a_session_no_other_takes_its_place",
-    ),
-    SeededBug(
-        "failover-11",
+        "failover-09",
         "the partitions of a log that was given up stay with its owner, and its streams open",
         "metadata/controller/logs.py",
         "_lose",
@@ -142,7 +122,7 @@ BUGS = (
         "::TestLoss::test_the_partitions_go_on_elsewhere_without_what_the_log_held",
     ),
     SeededBug(
-        "failover-12",
+        "failover-10",
         "a new leader knows of the producers what the newest checkpoint says, and nothing after it",
         "broker/partition/opening.py",
         "_Replay._apply",
@@ -154,7 +134,7 @@ BUGS = (
         simulated=Simulated("kills"),
     ),
     SeededBug(
-        "failover-13",
+        "failover-11",
         "a broker drains what is assigned when it starts, and nothing later",
         "broker/node/log_drains.py",
         "LogDrains.run",

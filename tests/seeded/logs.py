@@ -56,6 +56,7 @@ BUGS = (
         "stream.opened and stream.node_id == log.owner",
         "False",
         f"{_FINISHING}::test_one_entry_closes_the_streams_and_names_new_leaders",
+        simulated=Simulated("brokers lost"),
     ),
     SeededBug(
         "logs-06",
