@@ -1,8 +1,9 @@
 """The log of another broker whose epoch has ended, as it is read to be drained.
 
 On a device or in a file nothing is written, and no lock is taken: the owner may hang. A device fence keeps it from
-writing there any more, if one is configured (`headrace.wal.fence`). In a bucket exactly one object is created, a fence
-at the log's end, of the drain's epoch; from then on the owner can confirm nothing.
+writing there any more, if one is configured (`headrace.wal.fence`). In a bucket only fences of the
+drain's epoch are created: one at the log's end, and another one ahead of an owner that still writes. From then on the
+owner can confirm nothing.
 """
 
 import asyncio

@@ -25,7 +25,7 @@ from headrace.metadata.rpc.responses import Done
 logger = logging.getLogger("headrace")
 
 LOOK_MS: Final = 200
-# One that is started again takes the lock at once: only what is free twice counts, and it is not drained for a moment.
+# One that is started again takes the lock at once: only what is free twice counts.
 LOOKS: Final = 2
 MAX_LOCKS_WATCHED: Final = 64
 
@@ -54,7 +54,11 @@ class EndedBrokers:
                 )
             )
             if watched:
-                free = await in_own_thread("lock-watch", self._free_of, list(watched))
+                try:
+                    free = await in_own_thread("lock-watch", self._free_of, list(watched))
+                except (RuntimeError, MemoryError) as error:  # no thread can be started now
+                    logger.info("locks are not looked at", extra={"reason": repr(error)})
+                    continue
                 await self._note({watched[path]: lock for path, lock in free.items()})
 
     def _free_of(self, paths: list[Path]) -> dict[Path, str]:

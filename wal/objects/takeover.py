@@ -35,6 +35,7 @@ class Takeover:
         self._keys = keys
         self._owner = owner
         self._accept_loss_generation = accept_loss_generation
+        self._accepts_damage = False
         self._listed: dict[int, int] = {}  # size by number
         self._walk: Walk | None = None
         self.claims = Claims()
@@ -62,9 +63,8 @@ class Takeover:
                 self.newest_epoch = max(header.node_epoch, self.newest_epoch or 0)
 
     def accept_damage(self) -> None:
-        """Have `recover` leave out what cannot be read of this log; valid after `prepare`."""
-        if self.claims.newest is not None:
-            self._accept_loss_generation = f"{self.claims.newest.generation_id:016x}"
+        """Have `recover` leave out what cannot be read, whichever generation wrote it."""
+        self._accepts_damage = True
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield the surviving records; at the end our fence exists.
@@ -80,6 +80,7 @@ class Takeover:
             self.claims,
             self._listed,
             accept_loss_generation=self._accept_loss_generation,
+            accepts_damage=self._accepts_damage,
         )
         ahead = ObjectReadAhead(self._requests, self._keys)
         try:

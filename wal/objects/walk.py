@@ -129,12 +129,14 @@ class Walk:
         listed: Collection[int],
         *,
         accept_loss_generation: str = "",
+        accepts_damage: bool = False,
     ) -> None:
         self._keys = keys
         self._owner = owner
         self._claims = claims
         self._listed = listed
         self._accept_loss_generation = accept_loss_generation
+        self._accepts_damage = accepts_damage
         self._writer: Owner | None = None  # whose objects are valid here
         self._first_fence: int | None = None  # that was passed since the walk was at a head
         self._void_to = -1  # highest number that was skipped as void since then
@@ -290,7 +292,8 @@ class Walk:
         """Refuse, or continue behind the object if that loss is accepted."""
         newest = self._claims.newest
         generation_id = 0 if newest is None else newest.generation_id
-        if self._accept_loss_generation != f"{generation_id:016x}":
+        is_accepted = self._accept_loss_generation == f"{generation_id:016x}"
+        if not self._accepts_damage and not is_accepted:
             key = self._keys.key(self.number)
             what = f"{what}, and everything below number {self._claims.confirmed} was confirmed"
             raise WalObjectCorruptError(key, self.number, what, generation_id=generation_id)
