@@ -27,7 +27,6 @@ from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.commit import make_committer
-from headrace.storage.upload.retry import Retrying
 from headrace.storage.upload.plan import plan_upload
 from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 
@@ -91,9 +90,9 @@ async def main(groups: int, offsets: int, runs: int) -> None:
     """Fill the bucket, and load; print one line for each run."""
     config, store, control = StorageConfig(), MemoryObjectStore(), ControlPlane()
     await control.open_stream(STREAM, 1)
-    counters = UploadCounters()
-    retrying = Retrying(random.Random(1), counters)
-    committer = make_committer(config, store, control, CLUSTER_ID, lambda: 0, retrying, counters)
+    committer = make_committer(
+        config, store, control, CLUSTER_ID, random.Random(1), UploadCounters()
+    )
     log = list(batches(groups, offsets))
     size_bytes = sum(HEADER_BYTES + len(it.payload) for it in log)
     plan = plan_upload({STREAM: log}, {STREAM: size_bytes}, 1)

@@ -26,7 +26,6 @@ from headrace.storage.stats import EngineStats, UploadCounters
 from headrace.storage.stream import BlockReader, Stream
 from headrace.storage.upload.commit import make_committer
 from headrace.storage.upload.pipeline import UploadPipeline
-from headrace.storage.upload.retry import Retrying
 from headrace.storage.wal_resize import BLOCKS_PER_CAPACITY, ResizeReport, WalResize
 from headrace.wal.errors import WalError
 from headrace.wal.port import WriteAheadLog
@@ -102,15 +101,7 @@ class StorageEngine:
         )
         self._wal = self._path.wal = wal_factory(self._path.on_confirmed, self._path.on_failed)
         self._counters = UploadCounters()
-        self._committer = make_committer(
-            config,
-            store,
-            objects,
-            cluster_id,
-            loop_ms,
-            Retrying(rng, self._counters),
-            self._counters,
-        )
+        self._committer = make_committer(config, store, objects, cluster_id, rng, self._counters)
         self._pipeline = UploadPipeline(
             cache=self._cache,
             committer=self._committer,

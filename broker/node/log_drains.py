@@ -7,7 +7,6 @@ controller asks another broker, and this one again after a while.
 
 import asyncio
 import logging
-import random
 import struct
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -19,7 +18,7 @@ from headrace.broker.adapters.foreign_log import ForeignLog, ForeignLogs
 from headrace.broker.adapters.write_ahead_log import LogLocation
 from headrace.broker.node.drained_partitions import checkpoints_of
 from headrace.broker.node.environment import NodeEnvironment
-from headrace.config.node import NodeConfig, StorageConfig
+from headrace.config.node import NodeConfig
 from headrace.invariants import InvariantError
 from headrace.loop_clock import loop_ms
 from headrace.metadata.client import MetadataClient
@@ -43,7 +42,6 @@ from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.ports import StreamMetadata, UploadedObjects
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.commit import UploadCommitter, make_committer
-from headrace.storage.upload.retry import Retrying
 from headrace.task_failures import report_unexpected
 from headrace.wal.errors import WalChangedError, WalError
 
@@ -278,19 +276,6 @@ async def _until_answered(ask: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(PAUSE_S)
 
 
-def _committer(
-    config: StorageConfig,
-    store: RetryingObjectStore,
-    objects: UploadedObjects,
-    cluster_id: str,
-    rng: random.Random,
-) -> UploadCommitter:
-    """Make what uploads and commits for one drain, with budgets of its own."""
-    counters = UploadCounters()
-    retrying = Retrying(rng, counters, UPLOAD_GIVE_UP_MS)
-    return make_committer(config, store, objects, cluster_id, loop_ms, retrying, counters)
-
-
 def make_log_drains(
     config: NodeConfig,
     environment: NodeEnvironment,
@@ -314,7 +299,9 @@ def make_log_drains(
         client,
         logs,
         reach=log_location.reach,
-        committer=lambda objects: _committer(storage, store, objects, cluster_id, rng),
+        committer=lambda objects: make_committer(
+            storage, store, objects, cluster_id, rng, UploadCounters(), UPLOAD_GIVE_UP_MS
+        ),
         checkpoints=lambda streams: checkpoints_of(
             client.image, streams, config.log, environment.wall_clock_ms
         ),

@@ -1,9 +1,10 @@
 """Commits uploaded objects to their streams, repeating it until the control plane answers."""
 
-from collections.abc import Callable
+import random
 from functools import partial
 
 from headrace.config.node import StorageConfig
+from headrace.loop_clock import loop_ms
 from headrace.storage.errors import ObjectNotPreparedError
 from headrace.storage.ports import ObjectStore, StreamSetCommit, UploadedObjects
 from headrace.storage.stats import UploadCounters
@@ -59,18 +60,18 @@ def make_committer(
     store: ObjectStore,
     objects: UploadedObjects,
     cluster_id: str,
-    clock_ms: Callable[[], int],
-    retrying: Retrying,
+    rng: random.Random,
     counters: UploadCounters,
+    give_up_ms: int | None = None,
 ) -> UploadCommitter:
-    """Make one, with budgets of its own."""
+    """Make one, with budgets of its own; `give_up_ms` as in `Retrying`."""
     uploads = ObjectUpload(
         config,
         store=store,
         objects=objects,
         cluster_id=cluster_id,
-        retrying=retrying,
-        clock_ms=clock_ms,
+        retrying=Retrying(rng, counters, give_up_ms),
+        clock_ms=loop_ms,
         counters=counters,
     )
     return UploadCommitter(uploads, objects, counters)

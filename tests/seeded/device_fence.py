@@ -95,7 +95,7 @@ BUGS = (
         "a drainer reads a device that its owner may still write to",
         "broker/adapters/foreign_log.py",
         "LogOnDevice.start",
-        "await self._fence.take(self._place, self._log.drain.epoch, owner=self._log.owner)",
+        "await self._logs.fence.take(self._place, self._log.drain.epoch, owner=self._log.owner)",
         "pass",
         f"{_FOREIGN}::test_a_log_that_cannot_be_taken_is_not_read",
     ),
@@ -105,10 +105,10 @@ BUGS = (
         "broker/adapters/foreign_log.py",
         "LogOnDevice.start",
         """
-            await self._fence.take(self._place, self._log.drain.epoch, owner=self._log.owner)
+            await self._logs.fence.take(self._place, self._log.drain.epoch, owner=self._log.owner)
             await self._reader.reload()
         """,
-        "await self._fence.take(self._place, self._log.drain.epoch, owner=self._log.owner)",
+        "await self._logs.fence.take(self._place, self._log.drain.epoch, owner=self._log.owner)",
         f"{_FOREIGN}::test_what_the_owner_writes_until_it_is_taken_counts",
     ),
     SeededBug(

@@ -23,6 +23,8 @@ from headrace.storage.drain import WalDrain
 from headrace.storage.errors import CommitRefusedError, ObjectStoreError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.record_batch import encode_header
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.commit import make_committer
 from headrace.wal.errors import WalChangedError, WalDeviceError
 from headrace.wal.port import RecoveredRecord
 from tests.unit.broker.adapters.test_storage_metadata import open_topic
@@ -123,8 +125,8 @@ def drains_of(client, logs: Logs, store: MemoryObjectStore | None = None) -> Log
         client,
         logs,
         reach=REACH,
-        committer=lambda objects: log_drains._committer(
-            StorageConfig(), bucket, objects, "c", random.Random(1)
+        committer=lambda objects: make_committer(
+            StorageConfig(), bucket, objects, "c", random.Random(1), UploadCounters()
         ),
         checkpoints=lambda streams: checkpoints_of(
             client.image, streams, LogConfig(), lambda: NOW_MS
