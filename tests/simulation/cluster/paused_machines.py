@@ -20,7 +20,7 @@ from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.faults import Story
 from tests.simulation.cluster.nature import Nature
 from tests.simulation.cluster.process import Process
-from tests.simulation.cluster.settings import SESSION_MS, SHARED
+from tests.simulation.cluster.settings import SESSION_MS
 from tests.simulation.shared_device import Machine, SharedDevice
 
 PAUSED = "machine paused"
@@ -39,12 +39,6 @@ class PausableCluster(Cluster):
         self._devices: dict[str, SharedDevice] = {}  # by path
         self.paused_s: dict[str, float] = {}  # by host: what its clocks have missed
         super().__init__(nature, seed)
-
-    def _host(self, node_id: int, name: str = "") -> Host:
-        host = super()._host(node_id, name)
-        wal = replace(host.config.wal, reach=(SHARED,))
-        host.config = replace(host.config, wal=wal)
-        return host
 
     def _environment(self, host: Host, process: Process) -> NodeEnvironment:
         whole = super()._environment(host, process)
@@ -109,20 +103,20 @@ class PausingStory(Story):
         self._kinds[PAUSED] = self._pause
 
     async def _pause(self) -> None:
-        host = self._rng.choice(self._cluster.brokers)
-        process, pause_s = host.process, self._rng.uniform(*_PAUSE_S)
+        host = self.rng.choice(self.cluster.brokers)
+        process, pause_s = host.process, self.rng.uniform(*_PAUSE_S)
         if process is None or not process.is_alive:
             return
         process.stop()
-        self._controllers(host, self._cluster.network.cut)
+        self._controllers(host, self.cluster.network.cut)
         await asyncio.sleep(pause_s)
         paused_s = self._pausable.paused_s
         paused_s[host.name] = paused_s.get(host.name, 0) + pause_s
         if process.is_alive and process.is_stopped:
-            process.resume(self._cluster.loop)
-        await asyncio.sleep(self._rng.uniform(0, _SENT_AGAIN_S))
-        self._controllers(host, self._cluster.network.heal)
+            process.resume(self.cluster.loop)
+        await asyncio.sleep(self.rng.uniform(0, _SENT_AGAIN_S))
+        self._controllers(host, self.cluster.network.heal)
 
     def _controllers(self, host: Host, change: Callable[[str, str], None]) -> None:
-        for controller in self._cluster.controllers:
+        for controller in self.cluster.controllers:
             change(controller.name, host.name)
