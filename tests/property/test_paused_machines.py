@@ -4,37 +4,17 @@ Leases cannot tell in that case, so some findings of the simulation are expected
 leases at one moment, and serve for too long. What is looked at is the records.
 """
 
-import random
-from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from tests.simulation.cluster import run as simulation
-from tests.simulation.cluster.bucket import Weather
-from tests.simulation.cluster.nature import draw
-from tests.simulation.cluster.network import Links
+from tests.simulation.cluster.natures import nature
 from tests.simulation.cluster.paused_machines import PAUSED, REFUSED, PausableCluster, PausingStory
 from tests.simulation.cluster.run import Report
 from tests.simulation.cluster.swarm import run
 
-NATURE = replace(
-    draw(random.Random(0)),
-    controllers=3,
-    brokers=3,
-    faults=(PAUSED,),
-    pause_s=(0.2, 1.0),
-    links=Links(),
-    weather=Weather(),
-    upload_interval_ms=5_000,
-    upload_threshold_bytes=2 << 20,
-    record_bytes=1_000,
-    send_pause_s=0.02,
-    sync_s=0.002,
-    wal="volume",
-    reach="/shared",
-    clock_drift=0.0,
-)
+NATURE = nature(PAUSED)
 
 
 def reports(patch: pytest.MonkeyPatch, seeds: range, *, is_fenced: bool) -> list[Report]:
