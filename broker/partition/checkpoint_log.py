@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
@@ -120,6 +121,13 @@ class CheckpointLog:
             await meta.trim(meta.committed_offset - 1)
         if self._damaged_end is not None and meta.start_offset >= self._damaged_end:
             self._damaged_end = None
+
+    async def trim_superseded(self) -> None:
+        """Trim all but the last one: they keep objects of deleted records. If that fails, the next deletion does."""
+        meta = self._meta
+        if meta.confirm_offset - meta.start_offset > 1:
+            with suppress(StorageError):
+                await meta.trim(meta.confirm_offset - 1)
 
     def _log_failure(self, error: Exception) -> None:
         logger.warning(

@@ -343,6 +343,7 @@ class Partition:
             await self._data.trim(offset)
             self._state.trim(self._data.start_offset, self._data.next_offset)
             self.wake_readers()
+            await self.checkpoints.trim_superseded()
         return self.log_start_offset
 
     @property

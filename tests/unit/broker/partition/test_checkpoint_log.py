@@ -1,11 +1,14 @@
 """When checkpoints are written: often enough that openings replay little, seldom enough that they cost little."""
 
+import asyncio
+
 import pytest
 
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.checkpoint import MIN_INTERVAL_BYTES
 from headrace.broker.partition.state import PartitionState
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.storage.errors import RetriableStorageError
 from tests.unit.broker.partition.fakes import OpenPartition
 
 MIB = 1 << 20
@@ -91,3 +94,17 @@ def test_without_room_a_checkpoint_is_not_taken_for_each_batch(
     opened.engine.has_room = True
     grow(opened, MIN_INTERVAL_BYTES)
     assert [checkpoint.decode(it.payload).offset for it in opened.meta.batches] == [96]
+
+
+@pytest.mark.parametrize("fault", [None, RetriableStorageError("no controller answers")])
+def test_superseded_ones_go_with_the_records_that_are_deleted(
+    fault: RetriableStorageError | None,
+) -> None:
+    """Each would keep an object that holds nothing else that is needed."""
+    opened = OpenPartition(checkpoint_interval_bytes=64 * MIB)
+    grow(opened, 3 * MIN_INTERVAL_BYTES)
+    opened.data.confirm()
+    opened.meta.confirm()
+    opened.meta.trim_fault = fault
+    assert asyncio.run(opened.partition.delete_before(64)) == 64
+    assert opened.partition.checkpoints.retained == (1 if fault is None else 3)
