@@ -24,6 +24,7 @@ pytestmark = pytest.mark.timeout(300)
 
 # What a comment `<!-- not run: ... -->` may say, and why that cannot be run here.
 NOT_RUN = {
+    "needs an NVMe device": "machines that test this have none that is shared",
     "is what runs this": "the suite would start itself, and the benchmark takes an hour",
     "needs a container engine": "the suite needs none: test_compose.py runs what the files say",
     "needs an AWS account": "the suite has none: test_s3_bucket.py uses MinIO",
