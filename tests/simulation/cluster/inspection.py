@@ -170,7 +170,9 @@ async def unequal_metadata(cluster: Cluster) -> list[str]:
 async def orphans(cluster: Cluster) -> list[str]:
     """Let the sweep do its work; return what is in the bucket for nobody, or is missing there."""
     for host in cluster.hosts:
-        host.wall_clock_ahead_ms = 0  # a clock that is behind makes everything young, for as long as it is
+        host.wall_clock_ahead_ms = (
+            0  # a clock that is behind makes everything young, for as long as it is
+        )
     until_s = cluster.loop.time() + SWEPT_S
     while True:
         image = image_of(cluster.controllers[0])
