@@ -61,15 +61,13 @@ class DrainCheckpoints(Protocol):
 class DrainReport:
     """What was found in a WAL."""
 
-    records: int  # uploaded
-    bytes: int  # of their payloads
-    dropped: int  # for any reason; most often because they were committed already
+    counts: Mapping[RecordAction, int]  # of records, by what was done with them
+    bytes: int  # payloads of those that were uploaded
     streams: int  # of which records were uploaded
     read_ms: int  # until the last record was read
     duration_ms: int
     # Where each stream ends of which records were uploaded or found committed.
     ends: Mapping[int, int] = field(default_factory=dict)
-    counts: Mapping[RecordAction, int] = field(default_factory=dict)
     # Of the dropped: behind a record that did not survive. It was never acknowledged, and neither were
     # these, unless the loss of acknowledged bytes was accepted.
     discontinuous_by_stream: Mapping[int, int] = field(default_factory=dict)
@@ -81,9 +79,19 @@ class DrainReport:
         return {verdict.name.lower(): count for verdict, count in self.counts.items()}
 
     @property
+    def records(self) -> int:
+        """Records that were uploaded."""
+        return self.counts[RecordAction.TAKE]
+
+    @property
+    def dropped(self) -> int:
+        """Records that were not, for any reason; most often because they were committed already."""
+        return sum(self.counts.values()) - self.records
+
+    @property
     def discontinuous(self) -> int:
         """Records behind one that did not survive."""
-        return self.counts.get(RecordAction.DISCONTINUOUS, 0)
+        return self.counts[RecordAction.DISCONTINUOUS]
 
 
 class WalDrain:
@@ -146,14 +154,12 @@ class WalDrain:
     def _report(self, read_ms: int, duration_ms: int) -> DrainReport:
         plan, source = self._plan, self._source
         return DrainReport(
-            records=plan.counts[RecordAction.TAKE],
+            counts=dict(plan.counts),
             bytes=plan.taken_bytes,
-            dropped=sum(plan.counts.values()) - plan.counts[RecordAction.TAKE],
             streams=plan.recovered_streams,
             read_ms=read_ms,
             duration_ms=duration_ms,
             ends=plan.ends,
-            counts=dict(plan.counts),
             discontinuous_by_stream=dict(plan.discontinuous),
             lost_bytes=source.lost_bytes if isinstance(source, DamageableLog) else 0,
         )

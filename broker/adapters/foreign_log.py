@@ -19,6 +19,7 @@ from headrace.config.node import WalConfig
 from headrace.daemon_threads import in_own_thread
 from headrace.metadata.images.logs import LogImage
 from headrace.metadata.records.logs import LogMedium
+from headrace.storage.drain import DrainSource
 from headrace.storage.object_store.factory import BucketOpener
 from headrace.storage.ports import ObjectStore
 from headrace.wal.errors import WalDeviceError, WalIdentityError
@@ -33,16 +34,12 @@ from headrace.wal.reader import WalReader
 from headrace.wal.submissions import WriteStatistics
 
 
-class ForeignLog(Protocol):
-    """A `headrace.storage.drain.DrainSource` that is open until `close`."""
+class ForeignLog(DrainSource, Protocol):
+    """A source that is open until `close`.
 
-    def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
-        """Yield the records that survived, in offset order.
-
-        Raises:
-            WalCorruptError, WalDeviceError, WalChangedError, OSError: they cannot be read; those so far are valid.
-        """
-        ...
+    `recover` raises WalCorruptError, WalDeviceError, WalChangedError or OSError where records cannot be read; those
+    that it has yielded so far are valid.
+    """
 
     @property
     def position(self) -> int:
@@ -66,9 +63,7 @@ class ForeignLogs:
     config: WalConfig  # of this broker: how a device is read, and how long a request may take
     cluster_id: str
     rng: random.Random
-    look: Callable[
-        [Path], object
-    ]  # at a place, in a thread: a file system that others serve may hang
+    look: Callable[[Path], object]  # in a thread: a place that another machine serves may hang
     open_device: DeviceOpener
     fence: DeviceFence
     open_bucket: BucketOpener
@@ -81,8 +76,7 @@ class ForeignLogs:
         Raises:
             WalError, ObjectStoreError, ValueError, OSError: it cannot be opened, or is another one.
         """
-        accepted = log.generation if log.damage_accepted else ""
-        config = replace(self.config, path=place, accept_loss_generation=accepted)
+        config = replace(self.config, path=place, accept_loss_generation="")
         if log.medium == LogMedium.BUCKET:
             store = await self.open_bucket(
                 place, rng=self.rng, environment=self.variables, policy=WAL_POLICY
@@ -187,17 +181,17 @@ class LogOfObjects:
             ),
             keys,
             Owner(log.drain.epoch, logs.rng.getrandbits(64)),
-            accept_loss_generation=config.accept_loss_generation,
+            accept_loss_generation="",
         )
 
     async def start(self) -> None:
         """List it, and check that it is the newest."""
-        await self._takeover.prepare()
-        _require_newest(self._log, self._place, self._takeover.newest_epoch)
         if self._log.damage_accepted:
             self._takeover.accept_damage()  # whatever generation, as a drain before this one may have left its fence
-        # Before the walk, whose fence would take the number of a missing object.
+        await self._takeover.prepare()
         epoch = self._takeover.newest_epoch
+        _require_newest(self._log, self._place, epoch)
+        # Before the walk, whose fence would take the number of a missing object.
         _require_whole(self._log, self._place, epoch, self.position)
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:

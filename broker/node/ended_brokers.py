@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from headrace.daemon_threads import in_own_thread
+from headrace.daemon_threads import DaemonThreads
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
 from headrace.metadata.image import MetadataImage
@@ -45,6 +45,14 @@ class EndedBrokers:
         Raises:
             NodeFencedError: this process must stop.
         """
+        thread = DaemonThreads(1, "lock-watch")
+        try:
+            await self._look_regularly(thread)
+        finally:
+            thread.shutdown(wait=False)
+
+    async def _look_regularly(self, thread: DaemonThreads) -> None:
+        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(LOOK_MS / 1000)
             watched = dict(
@@ -55,7 +63,7 @@ class EndedBrokers:
             )
             if watched:
                 try:
-                    free = await in_own_thread("lock-watch", self._free_of, list(watched))
+                    free = await loop.run_in_executor(thread, self._free_of, list(watched))
                 except (RuntimeError, MemoryError) as error:  # no thread can be started now
                     logger.info("locks are not looked at", extra={"reason": repr(error)})
                     continue

@@ -47,12 +47,11 @@ from headrace.wal.errors import WalChangedError, WalError
 
 logger = logging.getLogger("headrace.drain")
 
-GIVE_UP_MS: Final = (
-    10_000  # after this of failures that may pass, this broker says that it cannot read a log
-)
-LEAVING: Final = "this broker is being stopped"
+# After this of failures that may pass, this broker says that it cannot read a log.
+GIVE_UP_MS: Final = 10_000
 UPLOAD_GIVE_UP_MS: Final = 60_000  # likewise, of one request to the bucket or to a controller
-HAND_BACK_S: Final = 2.0  # to tell it, when this broker is stopped
+LEAVING: Final = "this broker is being stopped"
+HAND_BACK_S: Final = 2.0  # to tell that
 PAUSE_S: Final = 0.5  # before the next attempt, or the next request to a controller
 # A commit is refused, too, after an attempt whose own last commit arrived late: then the next begins behind it.
 _PASSING: Final = (WalChangedError, RetriableStorageError, CommitRefusedError, OSError)

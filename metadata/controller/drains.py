@@ -28,6 +28,7 @@ from headrace.metadata.images.logs import (
     LogImage,
     LogState,
     is_reached,
+    leaving,
 )
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import (
@@ -137,7 +138,7 @@ def _drainer(
         if it.state == LogState.DRAINING and it.drain is not None and it.log_id != log.log_id
     )
     # Not those that are about to end: they would hand it back.
-    ending = {(it.owner, it.epoch) for it in image.logs.values() if it.state == LogState.EMPTY}
+    ending = leaving(image.logs)
     ranked = [
         (drains[it.node_id], refused.get((it.node_id, it.epoch), 0), it.node_id)
         for it in image.brokers.values()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.logs import LogState
+from headrace.metadata.images.logs import leaving
 from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def active_brokers(image: MetadataImage) -> list[int]:
         raise RefusedError(
             ErrorCode.INVALID_REPLICATION_FACTOR, "no broker is active: all are fenced or starting"
         )
-    ending = {(it.owner, it.epoch) for it in image.logs.values() if it.state == LogState.EMPTY}
+    ending = leaving(image.logs)
     return [it for it in found if (it, image.brokers[it].epoch) not in ending] or found
 
 

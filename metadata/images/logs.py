@@ -107,6 +107,11 @@ def log_of(logs: Logs, node_id: int) -> LogImage | None:
     return next((it for it in logs.values() if it.owner == node_id), None)
 
 
+def leaving(logs: Logs) -> set[tuple[int, int]]:
+    """Return the registrations (node id, epoch) that have emptied their logs: they are about to end, or have ended."""
+    return {(it.owner, it.epoch) for it in logs.values() if it.state == LogState.EMPTY}
+
+
 def drains_of(logs: Logs, node_id: int, node_epoch: int) -> list[LogImage]:
     """Return the logs that this registration has to drain, by log id."""
     return sorted(

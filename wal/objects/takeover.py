@@ -63,7 +63,7 @@ class Takeover:
                 self.newest_epoch = max(header.node_epoch, self.newest_epoch or 0)
 
     def accept_damage(self) -> None:
-        """Have `recover` leave out what cannot be read, whichever generation wrote it."""
+        """Pass over what cannot be read, whichever generation wrote it; to be called before `prepare`."""
         self._accepts_damage = True
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
@@ -137,7 +137,8 @@ class Takeover:
                 continue  # the list is out of date: a newer object has released the newest listed one
             found = [content for content in contents if content is not None]
             headers = [header for each in found if (header := decode_header(each)) is not None]
-            if found and not headers and not self._accept_loss_generation:
+            is_accepted = self._accepts_damage or self._accept_loss_generation
+            if found and not headers and not is_accepted:
                 key = keys.key(newest[-1])
                 raise WalObjectCorruptError(key, newest[-1], "is damaged", generation_id=0)
             return headers

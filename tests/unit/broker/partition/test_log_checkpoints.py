@@ -94,6 +94,19 @@ def state_of(restored: Restored) -> object:
     )
 
 
+def require_same_state_without_replay(written: Written, *, meta_end_offset: int) -> None:
+    """The checkpoint that is added at an offset of the meta stream takes the place of what was replayed."""
+    replayed = opened(written.data, written.meta)
+    assert replayed.replayed_bytes > 0
+    (added,) = written.added(written.drained())
+    assert added[:4] == (META, 3, meta_end_offset, 1)
+    written.meta.append(added.payload, 1, lambda _error: None)
+    written.meta.confirm()
+    found = opened(written.data, written.meta)
+    assert found.replayed_bytes == 0
+    assert state_of(found) == state_of(replayed)
+
+
 def test_the_next_opening_finds_the_same_state_and_replays_nothing() -> None:
     written = Written()
     written.append(3)
@@ -101,29 +114,13 @@ def test_the_next_opening_finds_the_same_state_and_replays_nothing() -> None:
     written.append(2)
     written.checkpoint()
     written.append(200)
-    replayed = opened(written.data, written.meta)
-    assert replayed.replayed_bytes > 0
-    (added,) = written.added(written.drained())
-    assert added[:4] == (META, 3, 2, 1)
-    written.meta.append(added.payload, 1, lambda _error: None)
-    written.meta.confirm()
-    found = opened(written.data, written.meta)
-    assert found.replayed_bytes == 0
-    assert state_of(found) == state_of(replayed)
+    require_same_state_without_replay(written, meta_end_offset=2)
 
 
 def test_a_partition_that_begins_in_the_log_needs_no_checkpoint_in_it() -> None:
     written = Written()
     written.append(200)
-    replayed = opened(written.data, written.meta)
-    (added,) = written.added(written.drained())
-    assert added[:4] == (META, 3, 0, 1)
-    written.meta.append(added.payload, 1, lambda _error: None)
-    written.meta.confirm()
-    found = opened(written.data, written.meta)
-
-    assert found.replayed_bytes == 0
-    assert state_of(found) == state_of(replayed)
+    require_same_state_without_replay(written, meta_end_offset=0)
 
 
 def test_nothing_is_added_where_an_earlier_checkpoint_is_not_in_the_log() -> None:
