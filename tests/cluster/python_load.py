@@ -11,6 +11,7 @@ from typing import Any
 from confluent_kafka import Consumer, TopicPartition
 from kafka import KafkaConsumer, KafkaProducer
 from kafka import TopicPartition as Partition
+from kafka.cluster import ClusterMetadata
 from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
@@ -46,6 +47,7 @@ class PythonLoad:
         self._consumed = [0] * self.partitions  # the position of the consumer
         self._cluster = cluster
         self._seen = seen
+        self._views: list[ClusterMetadata] = []  # of the producer and the consumer
         self._stopping = threading.Event()
         self._threads = [
             threading.Thread(target=self._guarded, args=(run,), name=f"python {run.__name__}")
@@ -86,6 +88,20 @@ class PythonLoad:
 
         self._cluster.wait_until(flows, f"kafka-python's records flow beyond {sent}")
 
+    def wait_until_all_brokers_are_known(self) -> None:
+        """Wait until both clients have heard of every broker.
+
+        They know the brokers of their last answer, and never go back to the bootstrap servers (KIP-899 is not there).
+        With a fault that leaves one broker, and a next one that takes it before they ask again, they wait for it.
+        """
+        ids = {broker.node_id for broker in self._cluster.brokers}
+
+        def known() -> bool:
+            self._seen.check()
+            return all({it.node_id for it in view.brokers()} == ids for view in self._views)
+
+        self._cluster.wait_until(known, "kafka-python's clients know every broker")
+
     def check_everything(self) -> int:
         """After `stop`: each partition holds the numbers from 0 to the last acknowledged one; return the records."""
         settings = {"bootstrap.servers": self._cluster.bootstrap, "group.id": "check"}
@@ -118,6 +134,7 @@ class PythonLoad:
             max_block_ms=1000 * _LIVES_THROUGH_S,
             **_CLIENT,
         )
+        self._views.append(producer._metadata)
         while not self._stopping.wait(1 / _RECORDS_PER_S):
             for partition, number in enumerate(self._sent):
                 if number - self.acknowledged[partition] <= _MAX_OUTSTANDING:
@@ -148,6 +165,7 @@ class PythonLoad:
             session_timeout_ms=10_000,
             **{**_CLIENT, "request_timeout_ms": 12_000},
         )
+        self._views.append(consumer._client.cluster)
         while not self._stopping.is_set():
             try:
                 found = consumer.poll(timeout_ms=100)

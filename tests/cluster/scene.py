@@ -68,6 +68,7 @@ class Scene:
         """End all faults, and check that everything goes on and nothing acknowledged is missing."""
         self.cluster.heal()
         self.wait_for_progress()
+        self.python.wait_until_all_brokers_are_known()
         self.records.check_ends()
         self.seen.check()
 
