@@ -12,8 +12,8 @@ nobody would delete it again.
 
 Blocking calls run in three small thread pools of this store, so that reads do not queue behind
 fsyncs, nor uploads behind what compaction writes and deletion removes. Their queues are bounded by
-the callers, each of which waits for its call. Data are written with `writev` of the caller's own
-buffers, in pieces; every system call runs without the GIL.
+the callers, each of which waits for its call. Data are written in steps, past the page cache where that
+can be (`direct_append`); every system call runs without the GIL.
 """
 
 import asyncio
@@ -30,6 +30,7 @@ from typing import ParamSpec, TypeVar
 from headrace.daemon_threads import DaemonThreads
 from headrace.storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
 from headrace.storage.object_store import file_copy
+from headrace.storage.object_store.direct_append import append
 from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
 from headrace.storage.objects.keys import require_valid_key
 from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
@@ -43,7 +44,6 @@ BACKGROUND_THREADS = 1
 STEP_BYTES = file_copy.STEP_BYTES
 STEP_PAUSE_S = 0.002
 TEMPORARY_FOLDER = ".tmp"
-WRITEV_PARTS = 512  # below MAX_IOV, which is 1024 on Linux
 MAX_DURABLE_DIRECTORIES = 4096
 
 # What file systems answer that know no hard links.
@@ -204,7 +204,7 @@ class FileObjectStore:
 
     async def _append(self, pool: DaemonThreads, temporary: Path, parts: Sequence[Buffer]) -> None:
         for step, size_bytes in _steps(parts):
-            await _run(pool, _append, temporary, step)
+            await _run(pool, append, temporary, step)
             await _pause_after(size_bytes)
 
     def _copy(self, temporary: Path, source: str, start: int, end: int) -> None:
@@ -251,7 +251,7 @@ class FileObjectStore:
         temporary = self._new_temporary()
         try:
             self._make(temporary)
-            _append(temporary, parts)
+            append(temporary, parts)
             self._publish(temporary, key)
         finally:
             temporary.unlink(missing_ok=True)
@@ -260,7 +260,7 @@ class FileObjectStore:
         temporary = self._new_temporary()
         try:
             self._make(temporary)
-            _append(temporary, parts)
+            append(temporary, parts)
             self._publish(temporary, key, Path.hardlink_to)
         except FileExistsError:
             # Who finds it and takes it for durable must be right, even if its writer died just now.
@@ -373,15 +373,6 @@ async def _pause_after(size_bytes: int) -> None:
         await asyncio.sleep(STEP_PAUSE_S)
 
 
-def _append(path: Path, parts: Sequence[Buffer]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-    try:
-        for start in range(0, len(parts), WRITEV_PARTS):
-            _write_fully(descriptor, list(parts[start : start + WRITEV_PARTS]))
-    finally:
-        os.close(descriptor)
-
-
 def _steps(parts: Sequence[Buffer]) -> Iterator[tuple[list[Buffer], int]]:
     """Group buffers, cutting the large ones, into steps of `STEP_BYTES` and a rest; with their sizes."""
     step: list[Buffer] = []
@@ -398,18 +389,6 @@ def _steps(parts: Sequence[Buffer]) -> Iterator[tuple[list[Buffer], int]]:
             room -= len(view)
     if step:
         yield step, STEP_BYTES - room
-
-
-def _write_fully(descriptor: int, piece: list[Buffer]) -> None:
-    expected = sum(map(len, piece))
-    written = os.writev(descriptor, piece)
-    while written < expected:
-        # A short write (a nearly full disk, a signal): drop what went out and go on with the rest.
-        expected -= written
-        while written >= len(piece[0]):
-            written -= len(piece.pop(0))
-        piece[0] = memoryview(piece[0])[written:]
-        written = os.writev(descriptor, piece)
 
 
 def _read(path: Path, start: int, end: int) -> memoryview:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from headrace.storage.errors import ObjectStoreError
-from headrace.storage.object_store.filesystem import STEP_BYTES, FileObjectStore
+from headrace.storage.object_store import filesystem
+from headrace.storage.object_store.direct_append import MIN_DIRECT_BYTES
+from headrace.storage.object_store.filesystem import FileObjectStore
 from headrace.storage.ports import CopiedRange
 
 CALLS = (
@@ -25,6 +27,7 @@ CALLS = (
     "sendfile",
     "stat",
     "unlink",
+    "write",
     "writev",
 )
 KEY = "00/c/7"
@@ -63,7 +66,7 @@ async def chunks(parts: list[bytes]):
 Write = Callable[[FileObjectStore, list[bytes]], Awaitable[object]]
 WRITES: dict[str, tuple[Write, int]] = {
     "small": (lambda store, parts: store.put(KEY, tuple(parts)), 1000),
-    "large": (lambda store, parts: store.put(KEY, tuple(parts)), STEP_BYTES),
+    "large": (lambda store, parts: store.put(KEY, tuple(parts)), MIN_DIRECT_BYTES),
     "streamed": (lambda store, parts: store.put_stream(KEY, chunks(parts)), 1000),
     "composed": (
         lambda store, parts: store.compose(
@@ -149,6 +152,7 @@ def test_whatever_call_it_hung_in(kind: str, tmp_path: Path, monkeypatch) -> Non
     hung_in = 0
     for nth in range(1, 100):
         with monkeypatch.context() as context:
+            context.setattr(filesystem, "STEP_BYTES", MIN_DIRECT_BYTES)
             hanging = Hanging(context, nth)
             root = tmp_path / str(nth)
             hung, published, content = asyncio.run(second_attempt(root, hanging, write, parts))

@@ -10,6 +10,7 @@ import pytest
 
 from headrace.storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
 from headrace.storage.object_store import file_copy, filesystem
+from headrace.storage.object_store.direct_append import WRITEV_PARTS
 from headrace.storage.object_store.filesystem import FileObjectStore
 from headrace.storage.ports import CopiedRange
 
@@ -215,7 +216,7 @@ def test_a_put_goes_in_steps_of_bytes_however_many_its_parts(tmp_path, monkeypat
         await store.put("a", parts)
         assert bytes(await store.get_range("a", 0, 4000)) == b"".join(parts)
         assert small_steps == [1000, 1000, 1000, 1000]
-        assert max(calls) <= filesystem.WRITEV_PARTS
+        assert max(calls) <= WRITEV_PARTS
 
         async def chunks():
             yield [bytes(1000)]

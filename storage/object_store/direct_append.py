@@ -1,0 +1,115 @@
+"""Appends buffers to a file past the page cache, where the file system lets it. Blocking.
+
+What is uploaded is read late or never. Pages for it cost the kernel more than the write itself, and push out those of
+others. So whole pages go to the disk from an aligned buffer of the thread. What is left behind them, and all of it
+where direct IO does not exist, goes through the page cache.
+"""
+
+import errno
+import mmap
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from headrace.storage.ports import Buffer
+
+PAGE_BYTES: Final = 4096  # what direct IO is aligned to; no device asks for more
+STAGING_BYTES: Final = (
+    1024 * 1024
+)  # copied at a time, 0.1 ms with the GIL; the write that follows is without it
+MIN_DIRECT_BYTES: Final = 128 * 1024  # less is cheaper through the page cache
+WRITEV_PARTS: Final = 512  # below MAX_IOV, which is 1024 on Linux
+
+
+class _Staging(threading.local):
+    """A buffer for each thread, made when it is needed."""
+
+    def __init__(self) -> None:
+        self.view = memoryview(mmap.mmap(-1, STAGING_BYTES))
+
+
+_staging = _Staging()
+
+
+def append(path: Path, parts: Sequence[Buffer]) -> None:
+    """Append to a file that exists; it is durable after an fsync.
+
+    Raises:
+        OSError: the disk does not take it. Some of it may have been appended.
+    """
+    left = parts
+    size_bytes = sum(map(len, parts))
+    if size_bytes >= MIN_DIRECT_BYTES:
+        left = _append_pages(path, parts, size_bytes // PAGE_BYTES * PAGE_BYTES)
+    if left:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        try:
+            for start in range(0, len(left), WRITEV_PARTS):
+                _write_fully(descriptor, list(left[start : start + WRITEV_PARTS]))
+        finally:
+            os.close(descriptor)
+
+
+def _append_pages(path: Path, parts: Sequence[Buffer], size_bytes: int) -> Sequence[Buffer]:
+    """Append the first `size_bytes`, whole pages, by direct IO; return what is left, which is all if that cannot be."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_DIRECT)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return parts
+    try:
+        if os.fstat(descriptor).st_size % PAGE_BYTES:
+            return parts
+        return _write_pages(descriptor, parts, size_bytes)
+    finally:
+        os.close(descriptor)
+
+
+def _write_pages(descriptor: int, parts: Sequence[Buffer], size_bytes: int) -> Sequence[Buffer]:
+    staging = _staging.view
+    left: list[Buffer] = []
+    filled = written = 0
+    for part in parts:
+        rest = memoryview(part)
+        while rest:
+            count = min(len(rest), STAGING_BYTES - filled, size_bytes - written - filled)
+            if not count:
+                left.append(rest)
+                break
+            staging[filled : filled + count] = rest[:count]
+            rest = rest[count:]
+            filled += count
+            if filled == STAGING_BYTES or written + filled == size_bytes:
+                try:
+                    _write_staged(descriptor, staging[:filled])
+                except OSError as error:
+                    # Some file systems take the flag and refuse the write.
+                    if error.errno == errno.EINVAL and not written:
+                        return parts
+                    raise
+                written += filled
+                filled = 0
+    return left
+
+
+def _write_staged(descriptor: int, pages: memoryview) -> None:
+    while pages:
+        count = os.write(descriptor, pages)
+        if count % PAGE_BYTES:
+            raise OSError(errno.EIO, f"{count} bytes of a direct write arrived, not whole pages")
+        pages = pages[count:]
+
+
+def _write_fully(descriptor: int, piece: list[Buffer]) -> None:
+    expected = sum(map(len, piece))
+    written = os.writev(descriptor, piece)
+    while written < expected:
+        # A short write (a nearly full disk, a signal): drop what went out and go on with the rest.
+        expected -= written
+        while written >= len(piece[0]):
+            written -= len(piece.pop(0))
+        piece[0] = memoryview(piece[0])[written:]
+        written = os.writev(descriptor, piece)
