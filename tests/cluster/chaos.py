@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.cluster.bucket_proxy import Faults
 from tests.cluster.cluster import S3_NODE, SESSION_MS, Cluster, Wals
 from tests.cluster.node import Node
 from tests.cluster.scene import Scene
@@ -42,7 +43,7 @@ class Chaos:
         faults = [self.kill_controller, self.kill_leader, self.kill_controllers, self.kill_broker]
         faults += [self.kill_brokers, self.pause_controller, self.pause_broker, self.terminate]
         faults += [self.bounce_leaders, self.bounce_broker, self.pause_bucket, self.kill_bucket]
-        faults += [self.second_process]
+        faults += [self.fail_bucket, self.close_bucket, self.second_process]
         if self._cluster.network.can_cut:
             faults += [self.cut_controller, self.cut_leader, self.cut_broker]
             faults += [self.cut_bucket, self.cut_one_way]
@@ -198,6 +199,15 @@ class Chaos:
                 time.sleep(self._rng.uniform(0, 4))
                 self._cluster.s3.start()
 
+    def fail_bucket(self) -> None:
+        """Let a share of the requests to the bucket fail, be denied, be cut off in the middle, or be late."""
+        shares = (self._rng.choice([0, 0.05, 0.2]) for _ in range(5))
+        self._cluster.fail_bucket(Faults(*shares))
+
+    def close_bucket(self) -> None:
+        """Deny every request to the bucket, as when a policy is changed."""
+        self._cluster.fail_bucket(Faults(denied=1))
+
     def second_process(self) -> None:
         """Start a second process with the id of a broker, with directories of its own."""
         broker = self._rng.choice(self._cluster.brokers)
@@ -289,7 +299,7 @@ def main() -> int:
     directory = Path(tempfile.mkdtemp(prefix="headrace-chaos-"))
     print(f"--seed {seed} in {directory}")
     wals = Wals(options.wals)
-    with Cluster(directory, brokers=options.brokers, wals=wals) as cluster:
+    with Cluster(directory, brokers=options.brokers, wals=wals, bucket_fails=True) as cluster:
         scene = Scene(cluster, seed)
         chaos = Chaos(scene, random.Random(seed))
         try:
@@ -325,6 +335,7 @@ def report(seed: int, records: int, scene: Scene, chaos: Chaos) -> None:
         "double_faults": scene.double_faults,
         "max_failed_over_s": round(max(chaos.failed_over_s, default=0), 1),
         "max_settled_s": round(max(chaos.settled_s, default=0), 1),
+        "bucket_faults": dict(scene.cluster.bucket_faults),
         "longest_gap_s": round(max(scene.records.longest_gap_ns) / 1e9, 1),
         "clients_saw": dict(scene.seen.counts),
     }

@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from itertools import count
@@ -12,6 +13,7 @@ from typing import Self
 
 import boto3
 
+from tests.cluster.bucket_proxy import BucketProxy, Faults
 from tests.cluster.network import Network, open_network
 from tests.cluster.node import ADMIN_PORT, Node
 from tests.cluster.small_disk import SmallDisk
@@ -59,7 +61,9 @@ class Cluster:
         small_disks: bool = True,
         wal_bytes: int = 64 * MIB,
         wals: Wals = Wals.OWN,
+        bucket_fails: bool = False,
     ) -> None:
+        """Prepare it; `bucket_fails`: nodes ask the bucket through a proxy that can fail in its place."""
         self.directory = directory
         self.wals = wals
         self._wal_bytes = wal_bytes
@@ -69,11 +73,7 @@ class Cluster:
             "AWS_ACCESS_KEY_ID": ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
         }
-        self.s3 = MinioServer(
-            directory / S3_NODE,
-            host=self.network.join(S3_NODE),
-            as_node=lambda command: self.network.command(S3_NODE, command),
-        )
+        self._add_bucket(self.network.join(S3_NODE), with_proxy=bucket_fails)
         names = [f"c{number + 1}" for number in range(controllers)]
         addresses = [self.network.join(name) for name in names]
         ids = [FIRST_CONTROLLER_ID + number for number in range(controllers)]
@@ -91,6 +91,17 @@ class Cluster:
         for _ in range(brokers):
             self.add_broker()
         self.disks = self._mount_disks() if small_disks else {}
+
+    def _add_bucket(self, host: str, *, with_proxy: bool) -> None:
+        def as_node(command: Sequence[object]) -> list[str]:
+            return self.network.command(S3_NODE, command)
+
+        directory = self.directory / S3_NODE
+        self.s3 = MinioServer(directory, host=host, as_node=as_node)
+        self.bucket_faults: Counter[str] = Counter()  # so far
+        self._proxy: BucketProxy | None = None
+        if with_proxy:
+            self._proxy = BucketProxy(host, self.s3.port, directory / "proxy.log", as_node)
 
     @property
     def nodes(self) -> list[Node]:
@@ -110,6 +121,8 @@ class Cluster:
     def start(self) -> None:
         """Start the bucket and all nodes, and wait until they are ready."""
         self.s3.start()
+        if self._proxy:
+            self._proxy.start()
         self.bucket().create_bucket(Bucket=BUCKET)
         for node in self.nodes:
             node.begin()
@@ -133,6 +146,8 @@ class Cluster:
         """End all processes, whatever state they are in, and remove network and disks."""
         for node in [*self.nodes, *self._twins]:
             node.end()
+        if self._proxy:
+            self._proxy.end()
         self.s3.__exit__(None, None, None)
         for disk in self.disks.values():
             disk.close()
@@ -240,6 +255,11 @@ class Cluster:
             if inward:
                 self.network.cut(other.name, node.name)
 
+    def fail_bucket(self, faults: Faults) -> None:
+        """From now on let so many requests to the bucket go wrong, and count those that did until now."""
+        if self._proxy:
+            self.bucket_faults += self._proxy.tell(faults)
+
     def heal(self) -> None:
         """End all faults, start what is not running, and wait until everything serves again."""
         self.network.heal()
@@ -260,6 +280,7 @@ class Cluster:
         self.wait_until(self._all_serve, "every node is ready and no broker is fenced")
 
     def _heal_bucket(self) -> None:
+        self.fail_bucket(Faults())
         if self.s3.is_running:
             self.s3.resume()
         else:
@@ -329,7 +350,8 @@ class Cluster:
 
     @property
     def _bucket_uri(self) -> str:
-        return f"s3://{BUCKET}?region={REGION}&endpoint={self.s3.endpoint}&pathStyle=true"
+        endpoint = (self._proxy or self.s3).endpoint
+        return f"s3://{BUCKET}?region={REGION}&endpoint={endpoint}&pathStyle=true"
 
     def _node(self, name: str, node_id: int, address: str, own: Mapping[str, str]) -> Node:
         directory = self.directory / name

@@ -30,7 +30,8 @@ def resting(
     """Three controllers and three brokers, without load."""
     for provide in (minio_program, java_home, kafka_jars):
         component(provide)
-    with Cluster(tmp_path_factory.mktemp("cluster"), wals=Wals.HALF) as cluster:
+    directory = tmp_path_factory.mktemp("cluster")
+    with Cluster(directory, wals=Wals.HALF, bucket_fails=True) as cluster:
         yield cluster
 
 

@@ -10,11 +10,13 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.cluster.bucket_proxy import Faults
 from tests.cluster.cluster import S3_NODE, Wals
 from tests.cluster.node import Node
 from tests.cluster.scene import Scene
 
 ENDS_WITHIN_S = 30
+FAULTS = Faults(failed=0.15, unheard=0.05, cut=0.1, slow=0.1)
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -97,13 +99,20 @@ def test_a_drainer_that_is_stopped_in_the_middle_does_no_harm_when_it_goes_on(
 
 
 def test_a_bucket_that_fails_in_the_middle_of_a_drain_costs_time_only(scene: Scene) -> None:
-    owner = scene.busiest()
+    """It is silent, ends, and then gives errors and half of answers, until all is served."""
+    cluster, owner = scene.cluster, scene.busiest()
     with silent_bucket(scene):
         owner.kill()
         scene.logs.wait_for_drainer(owner)
-        scene.cluster.s3.kill()
-        scene.cluster.s3.start()
+        cluster.s3.kill()
+        cluster.s3.start()
+        cluster.fail_bucket(FAULTS)
     scene.check_others_serve(owner)
+    scene.records.read_from_the_beginning()
+    before = cluster.bucket_faults.total()
+    cluster.fail_bucket(Faults())
+    assert cluster.bucket_faults.total() > before, "the bucket did not fail"
+    print(f"the bucket failed: {dict(cluster.bucket_faults)}")
     scene.settle()
 
 
