@@ -8,6 +8,8 @@ Behaviour:
     appended: the client tries again until the lease is valid, or another broker leads.
   * No room in WAL or cache: the request is parked before any state changes, and blocks its own connection, for at most
     `admission_timeout_ms`; then every partition is answered NOT_ENOUGH_REPLICAS, retriable and definitely not appended.
+  * What an idempotent producer has sent behind a batch that was refused for a moment is refused alike, until that batch
+    is sent again: see `headrace.broker.partition.refused_batches`.
   * When the WAL fails or the lease is lost after an append, the connection is closed without an answer: the outcome is
     unknown, and no error code means that.
   * Never creates a topic.
@@ -46,6 +48,8 @@ from headrace.broker.partition.append_rules import (
 )
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.partition import Accepted, Partition
+from headrace.broker.partition.producer_state import NO_PRODUCER_ID
+from headrace.broker.partition.refused_batches import RefusedBatches, Topic
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
@@ -159,6 +163,7 @@ class ProduceHandler:
             max_decompressed_bytes=config.max_decompressed_bytes,
         )
         self._threads = DaemonThreads(1, "records")
+        self._refused = RefusedBatches()
         self._partitions = partitions
         self._cluster = cluster
         self._engine = engine
@@ -223,6 +228,7 @@ class ProduceHandler:
                 found = self._find(produce.header, topic, index)
                 work += _BATCH_WORK
                 if isinstance(found, Rejection):
+                    self._refused.note(_named(topic), index, records, found.code, now_ms)
                     judged.append((index, None, found))
                 else:
                     outcome = yield from append_rules.validate(
@@ -254,7 +260,7 @@ class ProduceHandler:
         for topic, judged in zip(request.topics, by_topic, strict=True):
             answers = []
             for one in judged:
-                answers.append(self._append_one(one, now_ms, pending))
+                answers.append(self._append_one(_named(topic), one, now_ms, pending))
                 number += 1
                 if number % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP
@@ -290,9 +296,11 @@ class ProduceHandler:
         return found
 
     def _append_one(
-        self, judged: _Judged, now_ms: int, pending: _PendingProduce
+        self, topic: Topic, judged: _Judged, now_ms: int, pending: _PendingProduce
     ) -> ProducePartitionResponse:
         index, partition, outcome = judged
+        if self._refused.by_producer and isinstance(outcome, Validated):
+            outcome = self._unless_behind(topic, index, partition, outcome, now_ms)
         if isinstance(outcome, Validated):
             assert partition is not None  # without one nothing is valid
             pending.waiting += 1
@@ -303,9 +311,23 @@ class ProduceHandler:
                     index, 0, base_offset, append_time_ms, partition.log_start_offset
                 )
             pending.batch_done(None)
+            self._refused.note(topic, index, outcome.records, result.code, now_ms)
             outcome = result
         pending.refused = True
         return self._rejected(index, outcome)
+
+    def _unless_behind(
+        self, topic: Topic, index: int, partition: Partition | None, batch: Validated, now_ms: int
+    ) -> Validated | Rejection:
+        """Refuse what was sent behind a batch that was refused and is still missing."""
+        header = batch.header
+        if partition is None or header.producer_id == NO_PRODUCER_ID:
+            return batch
+        first = self._refused.before(topic, index, header, now_ms)
+        producers = partition.state.producers
+        if first and producers.lacks(header.producer_id, first.epoch, first.sequence):
+            return Rejection(first.code, "not appended: the batch before it was refused")
+        return batch
 
     def _rejected(self, index: int, refusal: Rejection) -> ProducePartitionResponse:
         self._metrics.produce_refused[int(refusal.code)] += 1
@@ -325,11 +347,13 @@ class ProduceHandler:
         if request.acks == ACKS_NONE:
             produce.reply.close()
             return
+        now_ms = self._wall_clock_ms()
         responses = []
         number = 0
         for topic in request.topics:
             answers = []
-            for index, _ in topic.partitions:
+            for index, records in topic.partitions:
+                self._refused.note(_named(topic), index, records, refusal.code, now_ms)
                 answers.append(self._rejected(index, refusal))
                 number += 1
                 if number % SLICE_PARTITIONS == 0:
@@ -338,6 +362,10 @@ class ProduceHandler:
         correlation_id = produce.header.correlation_id
         answer = yield from encode_produce_response(version, correlation_id, responses)
         produce.reply.send([_SIZE.pack(len(answer)), answer])
+
+
+def _named(topic: ProduceTopic) -> Topic:
+    return topic.topic_id or topic.name
 
 
 def _in_slices(steps: Generator[None, None, _T]) -> _Steps[_T]:

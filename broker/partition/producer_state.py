@@ -102,6 +102,10 @@ class ProducerStates:
         expected = (entry.batches[-1].last_sequence + 1) % SEQUENCE_COUNT
         return _APPEND if first_sequence == expected else _OUT_OF_ORDER
 
+    def lacks(self, producer_id: int, epoch: int, sequence: int) -> bool:
+        """Whether the batch with this first sequence would be appended, and is no repetition."""
+        return self.check(producer_id, epoch, sequence, 1).outcome is SequenceCheck.APPEND
+
     def update(self, producer_id: int, epoch: int, batch: BatchMetadata, now_ms: int) -> None:
         """Record an appended batch, live or replayed.
 

@@ -4,7 +4,8 @@ import asyncio
 import itertools
 import random
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -538,3 +539,68 @@ def test_compressed_records_are_believed_only_if_the_configuration_says_so() -> 
     careless = Broker(LogConfig(validate_compressed="header"))
     assert careless.one(9, "t", None, data).error_code == 0
     assert careless.one(9, "c", None, data).error_code == ErrorCode.INVALID_RECORD
+
+
+@contextmanager
+def being_opened(broker: Broker) -> Iterator[None]:
+    """Partition 0 is led here, and not open yet."""
+    broker.registry.client.apply(*topic_records("t", 1, 2))
+    log = broker.registry.served.pop(("t", 0))
+    yield
+    broker.registry.served["t", 0] = log
+
+
+@contextmanager
+def without_lease(broker: Broker) -> Iterator[None]:
+    broker.registry.client.has_lease = False
+    yield
+    broker.registry.client.has_lease = True
+
+
+@contextmanager
+def without_room(broker: Broker) -> Iterator[None]:
+    broker.engine.room, broker.engine.refusal = False, BackPressureError("no room")
+    yield
+    broker.engine.room, broker.engine.refusal = True, None
+
+
+@pytest.mark.parametrize("version", [9, 13])
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("why", [being_opened, without_lease, without_room])
+def test_what_was_sent_behind_a_refused_batch_is_refused_alike_until_that_is_sent_again(
+    version: int, known: bool, why: Callable[[Broker], AbstractContextManager[None]]
+) -> None:
+    """Appended it would be out of order; and called that, librdkafka stores batches of other partitions twice."""
+    broker = Broker()
+
+    def produce(sequence: int) -> int:
+        reply, rest = broker.start(version, [("t", topic_id(1), [(0, batch(sequence=sequence))])])
+        if rest is not None:
+            run(rest)
+        broker.confirm()
+        return rows(reply, version)[0][1]
+
+    first = 0
+    if known:
+        assert produce(0) == 0
+        first = 1
+    with why(broker):
+        refused = produce(first)
+    assert refused in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_ENOUGH_REPLICAS)
+    assert [produce(first + 1), produce(first + 2)] == [refused] * 2
+    assert len(broker.logs[0].data.batches) == first, "it has overtaken the first one"
+    assert [produce(first + it) for it in range(3)] == [0] * 3
+    assert produce(first + 9) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "a gap that is its own"
+
+
+def test_what_was_sent_again_elsewhere_holds_nothing_up() -> None:
+    """The partition has moved and come back, and its producer is known to be further."""
+    broker = Broker()
+    broker.one(9, "t", None, batch(sequence=0))
+    with without_lease(broker):
+        broker.one(9, "t", None, batch(sequence=1))
+    partition = broker.logs[0].partition
+    for sequence in (1, 2):
+        again = memoryview(bytearray(batch(sequence=sequence)))
+        partition.append(again, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+    assert broker.one(9, "t", None, batch(sequence=3)).error_code == 0

@@ -1,0 +1,91 @@
+"""Batches of idempotent producers that were refused for a moment, and what was sent behind them. Pure.
+
+A producer sends several requests without waiting. One is refused, since the partition is being opened or there is no
+room, and a moment later the next one could be appended: it must be refused alike, until the first has been sent again.
+Appended, it would overtake the first where the producer is not known yet. Called out of order, librdkafka gives all of
+its producer's batches new sequences, also those of other partitions whose outcome it does not know: they are stored
+twice. (Java's producer repeats just that batch.)
+"""
+
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SEQUENCE_COUNT
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.batch import HEADER_BYTES, MAGIC, BatchHeader, parse_header
+
+MAX_REFUSED: Final = 10_000  # the oldest go first; what was sent behind them is out of order again
+REFUSED_FOR_MS: Final = (
+    30_000  # requests that were sent before the refusal was heard of have come by then
+)
+# Those that a producer answers by sending the same batch again.
+PASSING: Final = frozenset(
+    {
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+    }
+)
+
+Topic = str | UUID | None  # as its clients name it
+
+
+class Refused(NamedTuple):
+    """The first batch of a producer that was refused, of a partition."""
+
+    epoch: int
+    sequence: int
+    code: ErrorCode
+    at_ms: int
+
+
+class RefusedBatches:
+    """All of a broker's."""
+
+    def __init__(self) -> None:
+        # By topic, partition and producer id, in the order of their refusals.
+        self.by_producer: dict[tuple[Topic, int, int], Refused] = {}
+
+    def note(
+        self, topic: Topic, index: int, records: memoryview | None, code: ErrorCode, now_ms: int
+    ) -> None:
+        """Note that a batch was refused, and not appended."""
+        if code not in PASSING or records is None or len(records) < HEADER_BYTES:
+            return
+        header = parse_header(records)
+        if header.magic != MAGIC or header.producer_id == NO_PRODUCER_ID:
+            return
+        if self._behind(topic, index, header, now_ms) is not None:
+            return
+        key = (topic, index, header.producer_id)
+        self.by_producer.pop(key, None)
+        self.by_producer[key] = Refused(header.producer_epoch, header.base_sequence, code, now_ms)
+        while len(self.by_producer) > MAX_REFUSED or self._is_over(self._oldest, now_ms):
+            del self.by_producer[next(iter(self.by_producer))]
+
+    def before(self, topic: Topic, index: int, header: BatchHeader, now_ms: int) -> Refused | None:
+        """Return the refused batch that this one was sent behind; forget it if it is this one."""
+        key = (topic, index, header.producer_id)
+        found = self.by_producer.get(key)
+        if found is None:
+            return None
+        if self._behind(topic, index, header, now_ms) is None:
+            del self.by_producer[key]
+            return None
+        return found
+
+    def _behind(self, topic: Topic, index: int, header: BatchHeader, now_ms: int) -> Refused | None:
+        found = self.by_producer.get((topic, index, header.producer_id))
+        if found is None or found.epoch != header.producer_epoch or self._is_over(found, now_ms):
+            return None
+        ahead = (header.base_sequence - found.sequence) % SEQUENCE_COUNT
+        return found if 0 < ahead < SEQUENCE_COUNT // 2 else None
+
+    @property
+    def _oldest(self) -> Refused:
+        return next(iter(self.by_producer.values()))
+
+    def _is_over(self, found: Refused, now_ms: int) -> bool:
+        return abs(now_ms - found.at_ms) > REFUSED_FOR_MS  # or the clock was set
