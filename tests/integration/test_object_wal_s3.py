@@ -19,7 +19,7 @@ from tests.contracts.object_stores import opener, s3_uri
 from tests.environment.minio import MinioServer
 
 REQUIREMENTS = [it for name, it in vars(contract).items() if name.startswith("test_")]
-CONFIG = replace(contract.settings("s3://", "auto"), batch_interval_ms=5, capacity_bytes=2**24)
+CONFIG = replace(contract.settings("s3://", "auto"), batch_interval_ms=20, capacity_bytes=2**24)
 
 pytestmark = pytest.mark.s3
 
