@@ -33,6 +33,8 @@ S3_NODE = "s3"
 # So long a broker may be silent before it is fenced. Six processes and their clients share the processors.
 SESSION_MS = 6_000
 _METADATA_DISK_BYTES = 128 * MIB
+_WAL_DISK_BYTES = 1024 * MIB
+WAL_DISK = "wals"  # of all brokers that have their log in a file
 _POLL_S = 0.05
 _RECOVERY_WITHIN_S = 120
 
@@ -329,14 +331,17 @@ class Cluster:
         if self.wals is Wals.OWN:
             own = self.directory / name / "wal"
             return {"s3.wal.path": f"0@file://{own}?capacity={self._wal_bytes}"}
-        shared = self.directory / "wals"
         if self._medium(node_id) is Wals.BUCKET:
             batches = f"batchInterval=20&maxBytesInBatch={MIB}"
             path = f"0@{self._bucket_uri}&capacity={self._wal_bytes}&{batches}"
         else:
-            shared.mkdir(parents=True, exist_ok=True)
-            path = f"0@file://{shared / name}?capacity={self._wal_bytes}"
-        return {"s3.wal.path": path, "headrace.wal.reach": str(shared)}
+            self._shared_wals.mkdir(parents=True, exist_ok=True)
+            path = f"0@file://{self._shared_wals / name}?capacity={self._wal_bytes}"
+        return {"s3.wal.path": path, "headrace.wal.reach": str(self._shared_wals)}
+
+    @property
+    def _shared_wals(self) -> Path:
+        return self.directory / "wals"
 
     def wal_medium(self, broker: Node) -> Wals:
         """Where the log of a broker lies."""
@@ -378,14 +383,18 @@ class Cluster:
         )
 
     def _mount_disks(self) -> dict[str, SmallDisk]:
-        disks = {}
-        for node in self.controllers:
-            disk = SmallDisk(node.directory / "metadata", _METADATA_DISK_BYTES)
+        """One for each controller's metadata, and one for all logs in files that brokers share."""
+        disks = {
+            node.name: SmallDisk(node.directory / "metadata", _METADATA_DISK_BYTES)
+            for node in self.controllers
+        }
+        if self.wals in (Wals.FILES, Wals.HALF):
+            disks[WAL_DISK] = SmallDisk(self._shared_wals, _WAL_DISK_BYTES, in_file=True)
+        for disk in disks.values():
             try:
                 disk.mount()
             except MissingComponentError:
                 return {}
-            disks[node.name] = disk
         return disks
 
 

@@ -148,10 +148,11 @@ def test_without_root_nodes_have_addresses_of_their_own() -> None:
         second.close()
 
 
+@pytest.mark.parametrize("in_file", [False, True])
 def test_a_small_disk_is_full_until_it_is_emptied(
-    component: Callable[[Callable[[], object]], None], tmp_path: Path
+    component: Callable[[Callable[[], object]], None], tmp_path: Path, in_file: bool
 ) -> None:
-    disk = SmallDisk(tmp_path / "disk", MIB)
+    disk = SmallDisk(tmp_path / "disk", MIB, in_file=in_file)
     component(disk.mount)
     try:
         kept = disk.directory / "kept"
@@ -167,10 +168,11 @@ def test_a_small_disk_is_full_until_it_is_emptied(
     assert list(disk.directory.iterdir()) == []
 
 
+@pytest.mark.parametrize("in_file", [False, True])
 def test_mounts_of_a_living_run_stay(
-    component: Callable[[Callable[[], object]], None], tmp_path: Path
+    component: Callable[[Callable[[], object]], None], tmp_path: Path, in_file: bool
 ) -> None:
-    disk = SmallDisk(tmp_path / "with space", MIB)
+    disk = SmallDisk(tmp_path / "with space", MIB, in_file=in_file)
     component(disk.mount)
     try:
         (disk.directory / "file").write_bytes(b"x")
