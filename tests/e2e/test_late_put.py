@@ -1,8 +1,8 @@
 """One system call of an upload to `file://` hangs for longer than its attempt, and comes back: nothing is lost."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
@@ -15,22 +15,29 @@ RECORDS = 2_000
 SHIM = Path(__file__).parent / "hanging"
 
 
-@pytest.mark.parametrize("call", ["open", "link"])
-def test_a_put_that_comes_back_after_its_object_was_committed(call: str, tmp_path: Path) -> None:
-    told = tmp_path / "told"
-    told.mkdir()
+def test_a_put_that_comes_back_after_its_object_was_committed(tmp_path: Path) -> None:
+    """Of two brokers at once: each waits for as long as an attempt may take."""
+    calls = {name: tmp_path / name for name in ("open", "link")}
+    with ThreadPoolExecutor(len(calls)) as pool:
+        list(pool.map(hang_in, calls.keys(), calls.values()))
+
+
+def hang_in(call: str, directory: Path) -> None:
+    """Run a broker of which one such call hangs, until another attempt has been committed."""
+    told = directory / "told"
+    told.mkdir(parents=True)
     shim = {
         "PYTHONPATH": f"{SHIM}:{ROOT}",
         "HANGING_FOLDER": str(told),
         "HANGING_CALL": call,
     }
-    wal = f"0@file://{tmp_path}/broker/data/wal?capacity={64 << 20}"
+    wal = f"0@file://{directory}/broker/data/wal?capacity={64 << 20}"
     overrides = {
         "s3.wal.path": wal,
         "s3.wal.upload.interval.ms": "300",
         "s3.wal.upload.threshold": str(8 << 20),
     }
-    broker = HeadraceProcess(tmp_path / "broker", overrides=overrides, environment=shim)
+    broker = HeadraceProcess(directory / "broker", overrides=overrides, environment=shim)
     broker.start()
     try:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap})
@@ -50,7 +57,7 @@ def test_a_put_that_comes_back_after_its_object_was_committed(call: str, tmp_pat
         wait(lambda: (told / "over").exists(), "the first attempt has ended", timeout_s=30)
     finally:
         broker.kill()
-    with HeadraceProcess(tmp_path / "broker", overrides=overrides) as again:
+    with HeadraceProcess(directory / "broker", overrides=overrides) as again:
         assert read(again) == acknowledged
 
 
