@@ -145,6 +145,11 @@ class ControllerNode:
         return self._directory_id
 
     @property
+    def lock_name(self) -> str:
+        """Name of the lock on the log's directory, which this process holds until it ends; empty: not known."""
+        return self._store.lock_name
+
+    @property
     def leader_address(self) -> LeaderAddress | None:
         """The address of the leader, if it is another controller and known."""
         return None if self._member is None else self._member.quorum.addresses.leader()

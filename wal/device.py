@@ -45,6 +45,11 @@ class BlockDevice(Protocol):
         """The kind of IO, for display: "aio", "threads"."""
         ...
 
+    @property
+    def lock_name(self) -> str:
+        """Name of the lock that a writer holds until `close`; see `headrace.wal.lock_names`. Empty: not known."""
+        ...
+
     def allocate(self, size_bytes: int) -> None:
         """Ensure that the device has this size.
 

@@ -20,6 +20,7 @@ from headrace.wal.errors import WalDeviceError, WalError, WalInUseError, WalLock
 from headrace.wal.file_systems import is_in_memory
 from headrace.wal.holders import find_writer, use_of_device
 from headrace.wal.layout import PAGE_BYTES
+from headrace.wal.lock_names import lock_name
 from headrace.wal.port import Medium
 
 _BLKSSZGET = 0x1268  # logical sector size of a block device
@@ -45,6 +46,11 @@ class DeviceFile:
         if is_in_memory(self.path):
             return Medium.MEMORY
         return Medium.DIRECT if self.is_direct else Medium.CACHED
+
+    @property
+    def lock_name(self) -> str:
+        """See `headrace.wal.device.BlockDevice`."""
+        return lock_name(self.fd)
 
     @property
     def size_bytes(self) -> int:

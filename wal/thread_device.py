@@ -57,6 +57,11 @@ class ThreadDevice:
         """Whether it is a regular file."""
         return self._file.is_file
 
+    @property
+    def lock_name(self) -> str:
+        """See `BlockDevice`."""
+        return self._file.lock_name
+
     def allocate(self, size_bytes: int) -> None:
         """See `BlockDevice.allocate`."""
         self._file.allocate(size_bytes)

@@ -88,6 +88,7 @@ class LogLocation:
         self._is_taken = False
         self._registry: WalRegistry | None = None
         self.found: Superblock | None = None  # on the device, when it was opened
+        self.lock_name = ""  # of the device, once it is held; see `headrace.wal.lock_names`
 
     async def open(self, environment: Mapping[str, str]) -> None:
         """Open the bucket, if it is one.
@@ -132,6 +133,7 @@ class LogLocation:
         """
         if self._store is None:
             self._held = self._open_device(self._config, True)  # noqa: FBT003 - a DeviceOpener
+            self.lock_name = self._held.lock_name
             pool = BufferPool(idle_bytes_per_class=0)
             self.found = await load_superblock(self._held, pool, self._config)
 
@@ -217,6 +219,8 @@ class LogLocation:
         )
 
     def _hand_over(self, config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT001 - a DeviceOpener
+        del config, writable
         require(self._is_taken)  # what is read from now on is what others have left, for good
         held, self._held = self._held, None
-        return held or self._open_device(config, writable)
+        assert held is not None  # a log is started once, under the lock that this node names
+        return held

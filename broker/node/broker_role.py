@@ -68,6 +68,7 @@ class BrokerRole:
         self._cluster_id = config.cluster_id  # once known, requests go to this cluster only
         self._transport = self._quorum_transport(local)
         self._replayed = MetadataImage if local is None else local.image
+        self._controller_lock = "" if local is None else local.lock_name
         self._on_fenced = on_fenced
         self._bucket = BucketHealth(environment.rng)
         self._parts: BrokerParts | None = None
@@ -96,7 +97,7 @@ class BrokerRole:
         listener = Listener(config.network, environment.network, environment.monotonic_s)
         try:
             bound = await listener.bind()
-            registration = Registration(config, log_location, self._environment.lock_name)
+            registration = Registration(config, log_location, controller_lock=self._controller_lock)
             self._admin.stage = "waiting for the WAL"
             await unless_stopped(stop, registration.hold_log())
             cluster_id = log_location.claimed_cluster(config.cluster_id, config.node_id)

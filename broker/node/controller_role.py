@@ -75,7 +75,10 @@ class ControllerRole:
     def local(self) -> LocalController:
         """The connection of this node's broker to it."""
         return LocalController(
-            self._config.node_id, LocalTransport(self.node.handle), lambda: self.node.image
+            self._config.node_id,
+            LocalTransport(self.node.handle),
+            lambda: self.node.image,
+            self.node.lock_name,
         )
 
     def requests_total(self) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headrace.broker.node.lock_names import free_lock, lock_name
 from headrace.metadata.log.directory import Directory
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.network import Network, SocketNetwork
@@ -15,6 +14,7 @@ from headrace.storage.object_store.factory import BucketOpener, open_bucket
 from headrace.storage.sweep.swept_bucket import SweptBucket, open_swept_bucket
 from headrace.wal.fence.make import FenceMaker, make_fence
 from headrace.wal.file_device import look_at
+from headrace.wal.lock_names import free_lock
 from headrace.wal.open_device import DeviceOpener, open_device
 from headrace.wal.wake_timer import WakeTimerFactory, precise_timer
 
@@ -39,8 +39,7 @@ class NodeEnvironment:
     look_at_device: Callable[[Path], None] = look_at  # may block
     make_fence: FenceMaker = make_fence
     open_metadata_directory: Callable[[Path], Directory] = OsDirectory
-    lock_name: Callable[[Path], str] = lock_name  # tells apart the locks of one machine
-    free_lock: Callable[[Path], str] = free_lock  # the same, if nobody holds it; may block
+    free_lock: Callable[[Path], str] = free_lock  # its name, if nobody holds it; may block
     open_bucket: BucketOpener = open_bucket
     # The lists of the same bucket that a sweep needs; None: it is not swept.
     open_swept_bucket: Callable[[str, Mapping[str, str]], SweptBucket | None] = open_swept_bucket

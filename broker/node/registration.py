@@ -8,18 +8,16 @@ process while the session of the first lasts, unless a lock proves that the firs
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Final
 
 from headrace.broker.adapters.wal_registry import require_known_wal
 from headrace.broker.adapters.write_ahead_log import LogLocation
 from headrace.broker.node.lifecycle import running
 from headrace.config.node import NodeConfig
-from headrace.config.quorum import controller_addresses, is_controller
+from headrace.config.quorum import controller_addresses
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.log.identity import LOCK_FILE
 from headrace.protocol.errors import ErrorCode
 from headrace.wal.errors import WalIdentityError, WalInUseError, WalLockedError
 
@@ -36,12 +34,12 @@ class Registration:
     """Of one start of a broker. Order of use: `hold_log`, then `locks`, `register`."""
 
     def __init__(
-        self, config: NodeConfig, log_location: LogLocation, lock_name: Callable[[Path], str]
+        self, config: NodeConfig, log_location: LogLocation, *, controller_lock: str
     ) -> None:
-        """Prepare; `lock_name` names the lock on a file."""
+        """Prepare; `controller_lock` names the lock on the metadata log of this node, if it has one."""
         self._config = config
         self._log_location = log_location
-        self._lock_name = lock_name
+        self._controller_lock = controller_lock
 
     async def hold_log(self) -> None:
         """Take the WAL's lock, once a previous process of this node has released it.
@@ -69,10 +67,7 @@ class Registration:
 
     def locks(self) -> tuple[str, ...]:
         """Names of the locks that this process holds until it ends: of the WAL, and of the metadata log."""
-        paths = [] if self._log_location.is_bucket else [Path(self._config.wal.path)]
-        if is_controller(self._config):
-            paths.append(Path(self._config.metadata.log_dir) / LOCK_FILE)
-        return tuple(filter(None, map(self._lock_name, paths)))
+        return tuple(filter(None, (self._log_location.lock_name, self._controller_lock)))
 
     async def register(self, client: MetadataClient) -> None:
         """Register; waits without a limit for a controller, and for the end of another process's session.

@@ -28,6 +28,9 @@ class File(Protocol):
     def sync(self) -> None:
         """Make its content durable."""
 
+    def lock_name(self) -> str:
+        """Name the lock on it; see `headrace.wal.lock_names`. Empty: not known."""
+
     def close(self) -> None:
         """Close it; releases its lock."""
 

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 from headrace.daemon_threads import DaemonThreads
 from headrace.wal.file_systems import is_in_memory
+from headrace.wal.lock_names import lock_name
 
 OWNER_ONLY: Final = 0o700
 _FILE_MODE: Final = 0o644  # in a directory for the owner only
@@ -40,6 +41,10 @@ class OsFile:
     def sync(self) -> None:
         """See `File`."""
         self._sync(self._descriptor)
+
+    def lock_name(self) -> str:
+        """See `File`."""
+        return lock_name(self._descriptor)
 
     def close(self) -> None:
         """See `File`. Closing it twice does nothing."""

@@ -78,6 +78,7 @@ class LogStore:
         self._hard_state: HardStateFile | None = None
         self._identity: Identity | None = None
         self._lock: File | None = None
+        self.lock_name = ""  # from `open` to `close`; see `headrace.wal.lock_names`
         self._is_closed = False
         self._snapshot_read_at_s = float("-inf")
         self._disks: tuple[Disk, ...] = ()  # to be remembered
@@ -254,6 +255,7 @@ class LogStore:
         self._directory.make()
         self._lock = lock_directory(self._directory)
         refuse_old_copy(self._directory)
+        self.lock_name = self._lock.lock_name()
         identity = find_identity(self._directory, node_id=node_id, cluster_id=cluster_id)
         if identity is None:
             if has_log(self._directory):
@@ -402,7 +404,7 @@ class LogStore:
             self._hard_state = None
         if self._lock is not None:
             self._lock.close()
-            self._lock = None
+            self._lock, self.lock_name = None, ""
 
     def _new_segment_id(self) -> int:
         return self._rng.getrandbits(64)

@@ -36,6 +36,7 @@ class LocalController(NamedTuple):
     node_id: int
     transport: Transport
     image: Callable[[], MetadataImage]  # of committed entries
+    lock_name: str = ""  # of its directory; see `headrace.wal.lock_names`
 
 
 @dataclass(frozen=True, slots=True)

@@ -558,6 +558,9 @@ class SimulatedFile:
         self._cache()
         self.process.sync_number(self._number, self._name)
 
+    def lock_name(self) -> str:
+        return f"lock on {self.process.path / self._name}"
+
     def close(self) -> None:
         """Close it, also when the process has ended: code that cleans up runs to its end."""
         if not self._is_open:

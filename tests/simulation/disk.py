@@ -101,8 +101,10 @@ class SimulatedDisk:
         policy: Policy = any_order,
         latency_s: float = 0.0,
         is_file: bool = False,
+        lock_name: str = "",
     ) -> None:
         self.image = bytearray(size_bytes)
+        self.lock_name = lock_name
         self.rng = rng or random.Random(0)
         self.automatic = automatic
         self.policy = policy
@@ -217,6 +219,10 @@ class SimulatedDevice:
     @property
     def is_file(self) -> bool:
         return self.disk.is_file
+
+    @property
+    def lock_name(self) -> str:
+        return self.disk.lock_name
 
     @property
     def size_bytes(self) -> int:

@@ -177,6 +177,7 @@ class Cluster:
             config = settings.broker(self.nature, node_id, name)
             wal_path = config.wal.path if "://" not in config.wal.path else None
         disks = HostDisks(
+            name,
             self.rng("disks", name),
             self.volume,
             wal_path,
@@ -211,7 +212,6 @@ class Cluster:
             open_device=open_device,
             open_bucket=open_bucket,
             open_swept_bucket=lambda *_: SweptBucket(BucketLists(bucket), NoUploads()),
-            lock_name=lambda path: f"{host.name}:{host.disks.replaced}:{path}",
             free_lock=lambda _: "",  # hosts share no kernel
             look_at_device=lambda _: None,  # it never hangs
             open_metadata_directory=host.disks.metadata.open,

@@ -48,6 +48,7 @@ class HostDisks:
 
     def __init__(
         self,
+        host: str,
         rng: random.Random,
         volume: Volume,
         wal_path: str | None,
@@ -58,12 +59,14 @@ class HostDisks:
         """Make empty disks.
 
         Args:
+            host: its name.
             rng: for what a power cut leaves.
             volume: where the WAL's disk is.
             wal_path: of the WAL's disk, which is made unless it is there; None: there is none.
             wal_bytes: its size.
             sync_s: how long a write takes at most.
         """
+        self._host = host
         self._rng = rng
         self._volume = volume
         self._wal_path = wal_path
@@ -109,8 +112,12 @@ class HostDisks:
         return self._volume.open(process, path, owns=owns, writable=writable)
 
     def _put_empty_wal(self, path: str) -> None:
-        disk = SimulatedDisk(self._wal_bytes, rng=self._new_rng(), latency_s=self._sync_s)
-        self._volume.disks[path] = disk
+        self._volume.disks[path] = SimulatedDisk(
+            self._wal_bytes,
+            rng=self._new_rng(),
+            latency_s=self._sync_s,
+            lock_name=f"{self._host}:{self.replaced}:{path}",
+        )
 
     def _new_rng(self) -> random.Random:
         return random.Random(self._rng.random())

@@ -204,7 +204,9 @@ class World:
         self.rng = random.Random(7)
         self.bucket = MemoryObjectStore()
         self.directory = SimulatedDirectoryDisk(self.rng, latency_s=0.002)
-        self.disk = SimulatedDisk(DISK_BYTES, rng=self.rng, latency_s=0.002, is_file=True)
+        self.disk = SimulatedDisk(
+            DISK_BYTES, rng=self.rng, latency_s=0.002, is_file=True, lock_name="wal"
+        )
 
     def environment(self, ports: Ports) -> NodeEnvironment:
         loop = asyncio.get_running_loop()
@@ -228,7 +230,6 @@ class World:
             open_bucket=open_bucket,
             open_swept_bucket=lambda *_: None,
             open_metadata_directory=self.directory.open,
-            lock_name=lambda path: f"lock on {path}",
             free_lock=lambda _: "",
             look_at_device=lambda _: None,
             variables={},

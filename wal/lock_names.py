@@ -1,4 +1,8 @@
-"""Names of the locks that a process holds, as other processes may know them."""
+"""Names of locks on files, as other processes of the machine may know them.
+
+The kernel keeps such a lock with the inode. Who holds one names it by the descriptor that holds it: at its path may
+lie another file by then, of which nobody holds the lock.
+"""
 
 import fcntl
 import os
@@ -9,13 +13,11 @@ from typing import Final
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
-def lock_name(path: Path) -> str:
-    """Name the lock on an open file, for every process of this boot of this machine; empty: not known.
-
-    The kernel keeps such a lock with the inode, so another file at the same path has another name.
-    """
+def lock_name(descriptor: int) -> str:
+    """Name the lock on an open file, for every process of this boot of this machine; empty: not known."""
     with suppress(OSError):
-        return _name(path.stat())
+        status = os.fstat(descriptor)
+        return f"{BOOT_ID.read_text().strip()}:{status.st_dev}:{status.st_ino}"
     return ""
 
 
@@ -28,11 +30,7 @@ def free_lock(path: Path) -> str:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return _name(os.fstat(descriptor))
+            return lock_name(descriptor)
         finally:
             os.close(descriptor)
     return ""
-
-
-def _name(status: os.stat_result) -> str:
-    return f"{BOOT_ID.read_text().strip()}:{status.st_dev}:{status.st_ino}"
