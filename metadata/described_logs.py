@@ -45,7 +45,10 @@ def describe_logs(image: MetadataImage) -> list[DescribedLog]:
 def offline_by_owner(image: MetadataImage) -> Mapping[int, Offline]:
     """Find the partitions whose broker's epoch has ended, by broker."""
     leaders = {log.owner for log in image.logs.values()} | set(image.brokers)
-    ended = {it for it in leaders if has_ended(image.brokers, it)}
+    return _offline_of({it for it in leaders if has_ended(image.brokers, it)}, image)
+
+
+def _offline_of(ended: set[int], image: MetadataImage) -> Mapping[int, Offline]:
     found: dict[int, dict[str, tuple[int, ...]]] = {}
     if not ended:
         return {}
@@ -63,12 +66,29 @@ def log_state(image: MetadataImage, node_id: int) -> str:
 
 
 def waiting_logs(image: MetadataImage) -> list[str]:
-    """Say of each log why partitions may wait for it: its owner has ended, and they have not moved."""
-    return [
+    """Say of each log why partitions may wait for it: its owner has ended, and they have not moved.
+
+    It goes through all partitions if a broker has ended whose log is not known.
+    """
+    waiting = [
         f"log {log.log_id} of broker {log.owner}, generation {log.generation}, {_step(log, image)}"
         for _, log in sorted(image.logs.items())
         if _is_awaited(log, image)
     ]
+    waiting += [
+        f"broker {owner} has ended, and its log is not known: its partitions wait until it is started again"
+        for owner in _leading_without_log(image)
+    ]
+    return waiting
+
+
+def _leading_without_log(image: MetadataImage) -> list[int]:
+    ended = {
+        it
+        for it in image.brokers
+        if has_ended(image.brokers, it) and log_of(image.logs, it) is None
+    }
+    return sorted(_offline_of(ended, image))
 
 
 def _is_awaited(log: LogImage, image: MetadataImage) -> bool:

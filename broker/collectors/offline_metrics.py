@@ -1,6 +1,7 @@
-"""Metrics and readiness of a controller about partitions that no broker serves."""
+"""Metrics of a controller, and readiness of every node, about partitions that no broker serves."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -9,6 +10,8 @@ from headrace.broker.telemetry.readiness import CheckResult
 from headrace.metadata.described_logs import log_state, offline_by_owner, waiting_logs
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.quorum.status import QuorumStatus
+
+MAX_LOGS_NAMED: Final = 20
 
 
 class OfflineCollector(Collector):
@@ -44,7 +47,16 @@ class OfflineCollector(Collector):
         yield family
 
 
-def check_logs(image: MetadataImage) -> CheckResult:
-    """Readiness: always holds; the reason names logs that partitions wait for, because their owners have ended."""
+def check_logs(image: MetadataImage | None) -> CheckResult:
+    """Readiness: always holds; the reason names logs that partitions wait for, because their owners have ended.
+
+    Args:
+        image: the newest metadata of this node; None: it has none yet.
+    """
+    if image is None:
+        return CheckResult("logs", ok=True, reason="not known yet")
     waiting = waiting_logs(image)
-    return CheckResult("logs", ok=True, reason="; ".join(waiting) or "none waits")
+    named = waiting[:MAX_LOGS_NAMED]
+    if len(waiting) > MAX_LOGS_NAMED:
+        named.append(f"{len(waiting) - MAX_LOGS_NAMED} more")
+    return CheckResult("logs", ok=True, reason="; ".join(named) or "none waits")

@@ -6,6 +6,7 @@ from contextlib import suppress
 from prometheus_client import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
+from headrace.broker.collectors.offline_metrics import check_logs
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.readiness import CheckResult, Readiness
@@ -29,6 +30,7 @@ class NodeAdmin:
         self.opened = asyncio.Event()  # the first partition is open, or the node is ready
         self.url = ""  # none, or not started yet
         self.readiness.add(lambda: CheckResult("state", self.stage == SERVING, self.stage))
+        self.readiness.add(self._check_logs)
 
     @property
     def stage(self) -> str:
@@ -40,6 +42,10 @@ class NodeAdmin:
         self._stage = stage
         if stage == SERVING:
             self.opened.set()
+
+    def _check_logs(self) -> CheckResult:
+        logs = self.server.logs
+        return check_logs(None if logs is None else logs.image)
 
     async def bind(self) -> None:
         """Bind, unless the endpoint is disabled.

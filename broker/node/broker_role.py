@@ -119,6 +119,9 @@ class BrokerRole:
             client.subscribe(self._follow_quorum)
             self._admin.stage = "waiting for a controller"
             await unless_stopped(stop, registration.register(client))
+            self._admin.server.logs = LogAdmin(
+                lambda: client.image, lambda it: client.change(it, Done)
+            )
             log_registry = log_location.registry(client)
             others = EndedBrokers(client, environment.free_lock)
             async with running(
@@ -267,7 +270,6 @@ class BrokerRole:
         server.expose(parts.block_cache_collector())
         server.expose(MetadataCollector(client))
         server.compaction, server.resize = parts.compactor, parts.resize_wal
-        server.logs = LogAdmin(lambda: client.image, lambda it: client.change(it, Done))
         readiness.add(parts.check_engine)
         readiness.add(parts.check_damage)
         readiness.add(lambda: _check_lease(client))

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
 
-from headrace.broker.collectors.offline_metrics import OfflineCollector, check_logs
+from headrace.broker.collectors.offline_metrics import OfflineCollector
 from headrace.broker.collectors.quorum_metrics import QuorumCollector, check_quorum
 from headrace.broker.node.admin import NodeAdmin
 from headrace.broker.node.environment import NodeEnvironment
@@ -100,7 +100,6 @@ class ControllerRole:
         self._admin.readiness.add(lambda: check_quorum(self.node.status()))
         offline = OfflineCollector(self.node.status, lambda: self.node.image)
         self._admin.server.expose(offline, offline.refresh)
-        self._admin.readiness.add(lambda: check_logs(self.node.image))
         self._admin.server.logs = LogAdmin(lambda: self.node.image, self._to_leader)
 
     @asynccontextmanager

@@ -100,4 +100,6 @@ def test_the_partitions_of_a_lost_log_are_led_elsewhere_once_that_is_accepted(
 
         nodes.broker.start()  # it is back all the same, with its WAL
         assert read(first.bootstrap) == [b"after"]
+        checks = {it["name"]: it for it in json.loads(nodes.broker.get("/readyz"))["checks"]}
+        assert checks["logs"]["reason"] == "none waits"
         nodes.broker.stop()

@@ -111,5 +111,18 @@ def test_an_orderly_stop_leaves_partitions_offline_and_nothing_to_lose(controlle
     assert waiting_logs(controller.image) == []
 
 
+def test_partitions_of_a_broker_whose_log_is_not_known_are_told(controller):
+    controller.register(3)
+    controller.register(4)
+    controller.led_by(3, "unknown")
+    assert waiting_logs(controller.image) == []
+    end(controller, 3)
+    end(controller, 4)
+
+    assert waiting_logs(controller.image) == [
+        "broker 3 has ended, and its log is not known: its partitions wait until it is started again"
+    ]
+
+
 def test_a_broker_without_a_log():
     assert log_state(MetadataImage(), 1) == "none"

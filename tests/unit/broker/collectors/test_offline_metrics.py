@@ -2,7 +2,12 @@
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from headrace.broker.collectors.offline_metrics import OfflineCollector, check_logs
+from headrace.broker.collectors.offline_metrics import (
+    MAX_LOGS_NAMED,
+    OfflineCollector,
+    check_logs,
+)
+from headrace.broker.telemetry.readiness import CheckResult
 from headrace.metadata.raft.effects import Role
 from tests.unit.broker.collectors.test_quorum_metrics import status
 from tests.unit.metadata.pure_controller import PureController
@@ -50,3 +55,20 @@ def test_readiness_holds_and_names_the_log():
     assert f"log 1 of broker 1, generation {controller.log(1).generation}" in check.reason
     controller.register(1)
     assert check_logs(controller.image).reason == "none waits"
+
+
+def test_readiness_holds_before_anything_is_known():
+    assert check_logs(None) == CheckResult("logs", ok=True, reason="not known yet")
+
+
+def test_readiness_names_so_many_logs_and_counts_the_rest():
+    controller = PureController()
+    for node_id in range(1, MAX_LOGS_NAMED + 3):
+        controller.register(node_id)
+        controller.begin_log(node_id, reach=())
+        controller.fence(node_id)
+
+    named = check_logs(controller.image).reason.split("; ")
+
+    assert len(named) == MAX_LOGS_NAMED + 1
+    assert named[-1] == "2 more"

@@ -9,6 +9,9 @@ from headrace.broker.node import admin as module
 from headrace.broker.node.admin import NO_ADMIN_ENDPOINT, SERVING, NodeAdmin
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import TelemetryConfig
+from headrace.metadata.log_admin import LogAdmin
+from headrace.metadata.rpc.requests import AcceptLogLoss
+from tests.unit.metadata.pure_controller import PureController
 
 
 async def page(admin: NodeAdmin) -> tuple[int, str]:
@@ -54,3 +57,24 @@ def test_a_node_may_have_no_endpoint() -> None:
         assert admin.url == ""
 
     asyncio.run(run())
+
+
+def test_every_node_tells_which_logs_wait_and_stays_ready() -> None:
+    """Also one without a controller: who asks a broker learns why partitions of another one are offline."""
+    admin = NodeAdmin(TelemetryConfig(admin_port=NO_ADMIN_ENDPOINT), NodeEnvironment())
+    admin.stage = SERVING
+    assert admin.readiness.look()[0]
+    controller = PureController()
+    controller.register(1)
+    controller.begin_log(1, reach=())
+    controller.fence(1)
+
+    async def refuse(request: AcceptLogLoss) -> None:
+        raise AssertionError(request)
+
+    admin.server.logs = LogAdmin(lambda: controller.image, refuse)
+    ready, found = admin.readiness.look()
+
+    (logs,) = (it for it in found if it.name == "logs")
+    assert ready
+    assert "log 1 of broker 1" in logs.reason
