@@ -202,6 +202,11 @@ class WalRegistry:
             if not self._is_told(self._client.image):
                 await self._tell()
 
+    def leave(self) -> None:
+        """Tell that this broker takes nothing over any more: it is about to end. `run` does so."""
+        self._reach = ()
+        self._untold.set()
+
     def require(self, place: str, node_epoch: int | None) -> None:
         """See `headrace.wal.registry.LogRegistry`; the image includes this process's registration."""
         missing = require_known_wal(

@@ -18,7 +18,7 @@ from headrace.broker.node.bucket_health import BucketHealth
 from headrace.broker.node.ended_brokers import EndedBrokers
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
-from headrace.broker.node.log_drains import LogDrains, make_log_drains
+from headrace.broker.node.log_drains import make_log_drains
 from headrace.broker.node.registration import Registration, answered
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.readiness import CheckResult
@@ -124,16 +124,26 @@ class BrokerRole:
             )
             log_registry = log_location.registry(client)
             others = EndedBrokers(client, environment.free_lock)
+            drains = make_log_drains(config, environment, client, store, log_location)
+            self._admin.server.expose(DrainCollector(drains.statistics))
+
+            def leave() -> None:
+                log_registry.leave()
+                drains.leave()
+
             async with running(
-                client.run(), log_registry.run(), others.run(), self._end_when_fenced()
+                client.run(),
+                log_registry.run(),
+                drains.run(),
+                others.run(),
+                self._end_when_fenced(),
             ):
                 self._admin.stage = "taking the WAL"
                 await unless_stopped(stop, log_location.take(config.node_id, client.node_epoch))
                 parts = BrokerParts(config, self._environment, client, store, log_location)
                 self._parts = parts
                 client.on_lease_renewed(parts.engine.lease_renewed)
-                drains = make_log_drains(config, self._environment, client, store, log_location)
-                await self._serve(client, parts, drains, listener, bound[0], ready, stop)
+                await self._serve(client, parts, leave, listener, bound[0], ready, stop)
                 await client.shutdown()
         finally:
             await listener.shutdown()
@@ -196,25 +206,26 @@ class BrokerRole:
         self,
         client: MetadataClient,
         parts: BrokerParts,
-        drains: LogDrains,
+        leave: Callable[[], None],
         listener: Listener,
         bound: Endpoint,
         ready: Callable[[str, BrokerAddress], None],
         stop: asyncio.Event,
     ) -> None:
-        """Recover the WAL, open the partitions that this broker leads, and serve requests."""
+        """Recover the WAL, open the partitions that this broker leads, and serve requests.
+
+        `leave` is called once it begins to stop: from then on others take over what would be assigned to it.
+        """
         admin = self._admin
         try:
             admin.stage = "recovering"
             recovery = await unless_stopped(stop, parts.engine.start())
             self._show(client, parts, listener)
-            admin.server.expose(DrainCollector(drains.statistics))
             await unless_stopped(stop, answered(self._config, client.serve))
             jobs = (
                 parts.engine.run(),
                 parts.leadership.run(),
                 parts.coordinator.run(),
-                drains.run(),
             )
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
@@ -228,13 +239,14 @@ class BrokerRole:
                     ready(client.image.cluster_id, self._address(bound, parts, recovery))
                     await stop.wait()
                 admin.stage = "stopping"
-                await drains.hand_back()
+                leave()
                 await listener.drain()
                 if (
                     client.is_lease_valid()
                 ):  # else nothing can be made durable; the next start reads the logs
                     await self._checkpoint(parts)
         finally:
+            leave()  # now, if it fails: the uploads below may take long
             await listener.shutdown()
             async with running(self._give_up_without_lease(client, parts)):
                 await parts.engine.shutdown()

@@ -9,7 +9,6 @@ import asyncio
 import logging
 import struct
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -24,7 +23,6 @@ from headrace.loop_clock import loop_ms
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import (
     ControllerUnavailableError,
-    MetadataError,
     NodeFencedError,
     RefusedError,
 )
@@ -51,7 +49,6 @@ logger = logging.getLogger("headrace.drain")
 GIVE_UP_MS: Final = 10_000
 UPLOAD_GIVE_UP_MS: Final = 60_000  # likewise, of one request to the bucket or to a controller
 LEAVING: Final = "this broker is being stopped"
-HAND_BACK_S: Final = 2.0  # to tell that
 PAUSE_S: Final = 0.5  # before the next attempt, or the next request to a controller
 # A commit is refused, too, after an attempt whose own last commit arrived late: then the next begins behind it.
 _PASSING: Final = (WalChangedError, RetriableStorageError, CommitRefusedError, OSError)
@@ -105,6 +102,7 @@ class LogDrains:
         self._running: dict[Drain, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
         self._is_leaving = False
+        self._handed_back: set[Drain] = set()  # since it leaves
         self.statistics = DrainStatistics()
 
     async def run(self) -> None:
@@ -117,14 +115,10 @@ class LogDrains:
                 self._changed.clear()
                 self._follow(tasks)
 
-    async def hand_back(self) -> None:
-        """Let others drain what is assigned to this broker, which is about to leave; begin nothing any more."""
+    def leave(self) -> None:
+        """From now on let others drain what is, or comes to be, assigned to this broker, while `run` lasts."""
         self._is_leaving = True
-        client = self._client
-        with suppress(TimeoutError, MetadataError):
-            async with asyncio.timeout(HAND_BACK_S):
-                for log in drains_of(client.image.logs, client.node_id, client.node_epoch):
-                    await DrainedLog(client, log).refuse(LEAVING)
+        self._changed.set()
 
     def _image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
         if old.logs is not new.logs:
@@ -138,11 +132,24 @@ class LogDrains:
             if drain not in known:
                 task.cancel()
         for log in drains_of(image.logs, client.node_id, client.node_epoch):
-            if log.drain is not None and log.drain not in self._running:
+            if log.drain is None:
+                continue
+            if self._is_leaving and log.drain not in self._handed_back:
+                self._handed_back.add(log.drain)
+                task = tasks.create_task(self._hand_back(log), name=f"hand-back-{log.log_id}")
+                task.add_done_callback(report_unexpected)
+            elif not self._is_leaving and log.drain not in self._running:
                 task = tasks.create_task(self._drain(log), name=f"drain-{log.log_id}")
                 self._running[log.drain] = task
                 task.add_done_callback(report_unexpected)
         self.statistics.running = len(self._running)
+
+    async def _hand_back(self, log: LogImage) -> None:
+        """Give a log to another broker; its drain here, if it has begun, ends with the entry that says so."""
+        try:
+            await _until_answered(partial(DrainedLog(self._client, log).refuse, LEAVING))
+        except (NodeFencedError, RefusedError) as error:
+            logger.info("drain has ended", extra={**_fields(log), "reason": str(error)})
 
     async def _drain(self, log: LogImage) -> None:
         assert log.drain is not None
@@ -165,7 +172,7 @@ class LogDrains:
     async def _attempt(self, log: LogImage, drained: DrainedLog) -> None:
         """Drain a log; say that it cannot be read after a failure that will not pass, or has not passed for long."""
         failing_since_ms: int | None = None
-        while not self._is_leaving:
+        while True:
             try:
                 await self._drain_once(log, drained)
             except (FencedError, NodeFencedError, RefusedError):
@@ -190,7 +197,6 @@ class LogDrains:
                 return
             else:
                 return
-        await _until_answered(partial(drained.refuse, LEAVING))
 
     async def _drain_once(self, log: LogImage, drained: DrainedLog) -> None:
         begin_ms = loop_ms()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 def active_brokers(image: MetadataImage) -> list[int]:
     """Brokers that may get partitions, sorted by id: not those that are about to end, unless all are.
 
+    Who is about to end says that it can drain no logs any more, and later empties its own.
+
     Raises:
         RefusedError: there is none.
     """
@@ -31,7 +33,8 @@ def active_brokers(image: MetadataImage) -> list[int]:
             ErrorCode.INVALID_REPLICATION_FACTOR, "no broker is active: all are fenced or starting"
         )
     ending = leaving(image.logs)
-    return [it for it in found if (it, image.brokers[it].epoch) not in ending] or found
+    staying = [it for it in found if (it, image.brokers[it].epoch) not in ending]
+    return [it for it in staying if image.brokers[it].reach] or staying or found
 
 
 def partitions_led(image: MetadataImage) -> Counter[int]:

@@ -199,7 +199,7 @@ BUGS = (
         "partitions move to a broker that is about to end",
         "metadata/controller/placement.py",
         "active_brokers",
-        "[it for it in found if (it, image.brokers[it].epoch) not in ending] or found",
+        "[it for it in staying if image.brokers[it].reach] or staying or found",
         "found",
         f"{_UNIT}/test_drains.py::TestNewLeaders::test_a_broker_that_is_about_to_end_gets_none",
     ),

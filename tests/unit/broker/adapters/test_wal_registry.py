@@ -8,7 +8,7 @@ import immutables
 import msgspec
 import pytest
 
-from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry
+from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry, reach_below
 from headrace.metadata.client import MetadataClient, NewTopic
 from headrace.metadata.controller.decision import Decision
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError
@@ -452,3 +452,20 @@ async def test_a_shutdown_does_not_wait_for_a_beginning_that_nobody_answers(monk
         await registry.emptied()
         assert [type(it) for it in client.asked] == [BeginLog]
         assert "could not record in the metadata that the WAL is empty" in caplog.text
+
+
+@pytest.mark.parametrize("cluster", [2], indirect=True)
+@scenario
+async def test_who_leaves_says_that_it_takes_nothing_over_any_more(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        reach = reach_below(["/shared"])
+        registry = WalRegistry(client, ADDRESS, reach=reach, accept_loss_generation="")
+        await registry.begun(GENERATION)
+        log = client.image.logs[client.node_id]
+        async with running(registry.run()):
+            assert client.image.brokers[client.node_id].reach == reach
+            registry.leave()
+            await eventually(lambda: not client.image.brokers[client.node_id].reach)
+            assert client.image.logs[client.node_id] is log
+            await registry.emptied()
+        assert client.image.logs[client.node_id].state == LogState.EMPTY

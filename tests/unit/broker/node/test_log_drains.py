@@ -305,11 +305,35 @@ async def test_a_broker_that_is_stopped_hands_its_drains_back(cluster):
         await died(cluster, logs)
         async with draining(cluster, logs) as (client, drains):
             await eventually(lambda: client.image.streams[logs.stream_id].end_offset == 2)
-            await drains.hand_back()
-            assert log_of(client).drain is None
+            drains.leave()
+            await eventually(lambda: log_of(client).drain is None)
             assert log_of(client).refusals[0].reason == "this broker is being stopped"
             await eventually(lambda: not drains.statistics.running)
             assert logs.closed == 1
+
+
+@scenario
+async def test_what_is_assigned_to_a_broker_that_is_being_stopped_is_handed_back_at_once(
+    cluster, monkeypatch
+):
+    """For as long as it takes to stop, again and again."""
+    logs = Logs()
+    async with cluster.controller():
+        await died(cluster, logs)
+        async with cluster.client(DRAINER) as client:
+            drains = drains_of(client, logs)
+            drains.leave()
+            monkeypatch.setattr("headrace.metadata.controller.drains.REFUSED_MS", 0)
+            address = LogAddress(LogMedium.FILE, ("/shared/wal-2",))
+            await WalRegistry(client, address, reach=REACH, accept_loss_generation="").begun(8)
+            async with running(drains.run()):
+                for _ in range(2):
+                    before = log_of(client).refusals
+                    await cluster.node.check_deadlines()
+                    await eventually(lambda before=before: log_of(client).refusals is not before)
+                    assert log_of(client).refusals[0].reason == "this broker is being stopped"
+                    await eventually(lambda: log_of(client).drain is None)
+            assert logs.opened == []
 
 
 @scenario

@@ -54,9 +54,26 @@ def refusing(controller, log_id=1, reason="not there"):
     return RefuseDrain(drain.node_id, drain.node_epoch, log_id, drain.epoch, reason)
 
 
+def has_emptied_its_log(controller, node_id):
+    controller.do(EndLog(*controller.sender(node_id), node_id))
+
+
+def reaches_nothing_any_more(controller, node_id):
+    """It begins to stop, and uploads what it has."""
+    log = controller.log(node_id)
+    controller.begin_log(node_id, log.generation, reach=())
+    assert controller.log(node_id) is log
+
+
+about_to_end = pytest.mark.parametrize(
+    "about_to_end", [reaches_nothing_any_more, has_emptied_its_log]
+)
+
+
 class TestAssigning:
-    def test_a_broker_that_is_about_to_end_drains_nothing(self, controller):
-        controller.do(EndLog(*controller.sender(2), 2))
+    @about_to_end
+    def test_a_broker_that_is_about_to_end_drains_nothing(self, controller, about_to_end):
+        about_to_end(controller, 2)
         controller.fence(1)
         controller.settle()
         assert drainer_of(controller) == 3
@@ -521,9 +538,10 @@ class TestNewLeaders:
         assert sorted(leaders) == [2, 3, 4]
         assert max(leaders.values()) - min(leaders.values()) == 1
 
-    def test_a_broker_that_is_about_to_end_gets_none(self, controller):
+    @about_to_end
+    def test_a_broker_that_is_about_to_end_gets_none(self, controller, about_to_end):
         controller.led_by(1, "a", 4)
-        controller.do(EndLog(*controller.sender(2), 2))
+        about_to_end(controller, 2)
         _, request = self.lose(controller)
         controller.do(request)
 
@@ -531,10 +549,11 @@ class TestNewLeaders:
         controller.create("b", 4)
         assert self.leaders(controller, "b") == {3: 4}
 
-    def test_unless_all_are(self, controller):
+    @about_to_end
+    def test_unless_all_are(self, controller, about_to_end):
         controller.led_by(1, "a", 4)
         for node_id in (2, 3):
-            controller.do(EndLog(*controller.sender(node_id), node_id))
+            about_to_end(controller, node_id)
         _, request = self.lose(controller)
         controller.do(request)
 
@@ -543,6 +562,7 @@ class TestNewLeaders:
     def test_a_broker_that_is_back_gets_some_again(self, controller):
         controller.do(EndLog(*controller.sender(2), 2))
         controller.register(2)
+        controller.begin_log(2)
         controller.create("a", 3)
 
         assert self.leaders(controller, "a") == {1: 1, 2: 1, 3: 1}
