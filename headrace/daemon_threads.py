@@ -11,13 +11,14 @@ This module stands below all packages: each of them uses it.
 """
 
 import asyncio
+import errno
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, Future
 from concurrent.futures import wait as wait_for
 from functools import partial
 from queue import SimpleQueue
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 START_TIMEOUT_S: Final = 5.0
 SPARE_NAME: Final = "spare"
@@ -211,6 +212,40 @@ def in_own_thread(
         return asyncio.get_running_loop().run_in_executor(executor, partial(fn, *args, **kwargs))
     finally:
         executor.shutdown(wait=False)
+
+
+class StillRunningError(OSError):
+    """A call that has begun before has not come back yet."""
+
+
+class OneThreadEach:
+    """Calls that may hang, each in a thread of its own: one at a time for each key."""
+
+    def __init__(self, name: str) -> None:
+        """Name the threads."""
+        self._name = name
+        self._running: dict[str, asyncio.Future[Any]] = {}
+
+    def begin(self, key: str, fn: Callable[[], _T]) -> "asyncio.Future[_T]":
+        """Begin a call as `in_own_thread` does; cancelling the future has no effect on what is counted.
+
+        Raises:
+            StillRunningError: an earlier call for this key has not come back; it keeps the only thread.
+        """
+        running = self._running.get(key)
+        if running is not None and not running.done():
+            raise StillRunningError(
+                errno.EBUSY, "what was asked for earlier has not come back, so nothing more is", key
+            )
+        begun = self._running[key] = in_own_thread(self._name, fn)
+        begun.add_done_callback(partial(self._forget, key))
+        return asyncio.shield(begun)
+
+    def _forget(self, key: str, ended: "asyncio.Future[Any]") -> None:
+        if self._running.get(key) is ended:
+            del self._running[key]
+        if not ended.cancelled():
+            ended.exception()  # it may be that nobody waits any more
 
 
 async def stepwise(step: Callable[[], _T | None], name: str) -> AsyncIterator[_T]:

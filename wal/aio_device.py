@@ -17,6 +17,7 @@ import struct
 import sys
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -137,6 +138,7 @@ class AioDevice:
         self._refused = 0  # submissions since the start
         self._told_s = -_TELL_INTERVAL_S
         self._idle = asyncio.Event()
+        self.hangs = False
         self._idle.set()
         self._eventfd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         loop.add_reader(self._eventfd, self._on_events)
@@ -190,17 +192,22 @@ class AioDevice:
 
     async def close(self) -> None:
         """See `BlockDevice.close`."""
-        hangs = False
         try:
-            async with asyncio.timeout(_CLOSE_TIMEOUT_S):
-                await self._idle.wait()
-        except TimeoutError:
-            hangs = True
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_TIMEOUT_S):
+                    await self._idle.wait()
+        finally:
+            self.hangs = not self._idle.is_set()
+            if (
+                not self.hangs
+            ):  # else this would wait in the kernel, and the kernel still needs the rest
+                self._release()
+
+    def _release(self) -> None:
         self._loop.remove_reader(self._eventfd)
-        if not hangs:  # else this would wait in the kernel, and the kernel still needs the rest
-            self._context.destroy()
-            os.close(self._eventfd)
-            self._file.close()
+        self._context.destroy()
+        os.close(self._eventfd)
+        self._file.close()
 
     def _start(self, opcode: int, position: int, data: memoryview, done: WriteDone) -> None:
         anchor = ctypes.c_char.from_buffer(data)
@@ -276,6 +283,9 @@ class AioDevice:
             self._submit(self._waiting.popleft())
         elif len(self._free) == len(self._operations):
             self._idle.set()
+            if self.hangs:
+                self.hangs = False
+                self._loop.call_soon(self._release)  # once all that has come back is told
         operation.done(self._error_of(operation, result))
 
     def _error_of(self, operation: _Operation, result: int) -> OSError | None:

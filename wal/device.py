@@ -50,6 +50,11 @@ class BlockDevice(Protocol):
         """Name of the lock that a writer holds until `close`; see `headrace.wal.lock_names`. Empty: not known."""
         ...
 
+    @property
+    def hangs(self) -> bool:
+        """Whether it was closed with an operation inflight that has not come back yet."""
+        ...
+
     def allocate(self, size_bytes: int) -> None:
         """Ensure that the device has this size.
 
@@ -90,7 +95,10 @@ class BlockDevice(Protocol):
         ...
 
     async def close(self) -> None:
-        """Wait a bounded time for inflight operations, then release the device and its lock."""
+        """Wait a bounded time for inflight operations, then release the device and its lock.
+
+        While an operation hangs, the kernel needs them; they are released when it comes back.
+        """
         ...
 
 

@@ -26,6 +26,7 @@ class WalReader:
         self._opener = opener
         self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
         self._device: BlockDevice | None = None
+        self._closed: BlockDevice | None = None
         self._superblock: Superblock | None = None
         self._summary: ScanSummary | None = None
 
@@ -117,8 +118,13 @@ class WalReader:
         assert self._device is not None
         return await load_superblock(self._device, self._pool, self._config)
 
+    @property
+    def hangs(self) -> bool:
+        """Whether a read had not come back when this was closed, and has not since."""
+        return self._closed is not None and self._closed.hangs
+
     async def close(self) -> None:
         """Release the device."""
         if self._device is not None:
-            device, self._device = self._device, None
-            await device.close()
+            self._closed, self._device = self._device, None
+            await self._closed.close()

@@ -6,6 +6,7 @@ Threads are daemons: one that hangs in the kernel must not keep the process from
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 
@@ -31,6 +32,7 @@ class ThreadDevice:
         self._loop = loop
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._inflight = 0
+        self.hangs = False
         self._idle = asyncio.Event()
         self._idle.set()
         self._threads = [DaemonThread(self._work, f"wal-io-{number}") for number in range(threads)]
@@ -87,10 +89,15 @@ class ThreadDevice:
     async def close(self) -> None:
         """See `BlockDevice.close`."""
         try:
-            async with asyncio.timeout(_CLOSE_TIMEOUT_S):
-                await self._idle.wait()
-        except TimeoutError:
-            return  # a thread hangs in the kernel: the descriptor must stay until the process ends
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_TIMEOUT_S):
+                    await self._idle.wait()
+        finally:
+            self.hangs = not self._idle.is_set()
+            if not self.hangs:
+                self._release()
+
+    def _release(self) -> None:
         for _ in self._threads:
             self._queue.put(None)
         self._file.close()
@@ -111,6 +118,9 @@ class ThreadDevice:
         self._inflight -= 1
         if self._inflight == 0:
             self._idle.set()
+            if self.hangs:
+                self.hangs = False
+                self._release()
         done(error)
 
     def _work(self) -> None:

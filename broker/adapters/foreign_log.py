@@ -7,16 +7,18 @@ owner can confirm nothing.
 """
 
 import asyncio
+import errno
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
 from headrace.config.node import WalConfig
-from headrace.daemon_threads import in_own_thread
+from headrace.daemon_threads import OneThreadEach, StillRunningError
 from headrace.metadata.images.logs import LogImage
 from headrace.metadata.records.logs import LogMedium
 from headrace.storage.drain import DrainSource
@@ -68,7 +70,8 @@ class ForeignLogs:
     fence: DeviceFence
     open_bucket: BucketOpener
     variables: Mapping[str, str]
-    _looks: dict[str, asyncio.Future[object]] = field(default_factory=dict)  # newest, by place
+    _looks: OneThreadEach = field(default_factory=lambda: OneThreadEach("wal-look"))
+    _attempts: dict[str, "LogOnDevice"] = field(default_factory=dict)  # newest, by place
 
     async def open(self, log: LogImage, place: str) -> ForeignLog:
         """Open a log that is being drained, at one of its places.
@@ -84,17 +87,28 @@ class ForeignLogs:
             return await self._opened(LogOfObjects(self, log, config, store))
         return await self._opened(LogOnDevice(self, log, config))
 
-    async def wait_for(self, place: str) -> None:
-        """Return once a place answers; one look at a time, so that one which hangs keeps one thread.
+    async def wait_for(self, place: str, attempt: "LogOnDevice") -> None:
+        """Begin an attempt to read a device, and return once that answers.
+
+        One attempt at a time, so that a device that hangs keeps the threads and the memory of one.
 
         Raises:
-            TimeoutError: not within the time of one read.
+            WalDeviceError: something that an earlier attempt has asked of the place has not come back.
+            OSError: an earlier attempt is about to end; or the place does not answer within the time of one read.
         """
-        looking = self._looks.get(place)
-        if looking is None or looking.done():
-            looking = self._looks[place] = in_own_thread("wal-look", self.look, Path(place))
+        earlier = self._attempts.get(place)
+        if earlier is not None and not earlier.is_closed:
+            raise OSError(errno.EBUSY, "an earlier attempt to read it has not ended yet", place)
+        if earlier is not None and earlier.hangs:
+            raise WalDeviceError(f"{place} hangs: an earlier read of this broker has not come back")
+        try:
+            looking = self._looks.begin(place, partial(self.look, Path(place)))
+        except StillRunningError as error:
+            msg = f"{place} hangs: an earlier look of this broker has not come back"
+            raise WalDeviceError(msg) from error
+        self._attempts[place] = attempt
         async with asyncio.timeout(self.config.io_timeout_ms / 1000):
-            await asyncio.shield(looking)
+            await looking
 
     async def _opened(self, found: "LogOnDevice | LogOfObjects") -> ForeignLog:
         try:
@@ -114,10 +128,11 @@ class LogOnDevice:
         self._place = config.path
         self._logs = logs
         self._reader = WalReader(config, opener=logs.open_device)
+        self.is_closed = False
 
     async def start(self) -> None:
         """Open it, check whose log it holds, and take it away from its owner."""
-        await self._logs.wait_for(self._place)
+        await self._logs.wait_for(self._place, self)
         await self._reader.start()
         self._check()  # first: a path may name another device on this machine
         assert self._log.drain is not None
@@ -155,9 +170,17 @@ class LogOnDevice:
         """See `ForeignLog`."""
         return self._reader.summary.lost_bytes
 
+    @property
+    def hangs(self) -> bool:
+        """Whether a read has not come back although this was closed."""
+        return self._reader.hangs
+
     async def close(self) -> None:
         """See `ForeignLog`."""
-        await self._reader.close()
+        try:
+            await self._reader.close()
+        finally:
+            self.is_closed = True
 
 
 class LogOfObjects:

@@ -209,6 +209,7 @@ class SimulatedDevice:
 
     io = "simulated"
     medium = Medium.DIRECT
+    hangs = False
 
     def __init__(self, disk: SimulatedDisk, path: str, *, writable: bool) -> None:
         self.disk = disk

@@ -143,6 +143,7 @@ def _is_of_type(test: ast.expr, message: ast.expr | None) -> bool:
 # Places that take any exception and do not pass it on themselves, with what becomes of it.
 TAKES_ANY: dict[str, str] = {
     "headrace/daemon_threads.py: DaemonThreads.submit.call": "the future's: its caller gets it",
+    "headrace/daemon_threads.py: OneThreadEach._forget": "who still waits for the call gets it",
     "broker/adapters/stream_batches.py: StreamBatches._send_batch": "every caller raises it",
     "broker/telemetry/unexpected_errors.py: ": "this is the one place; the node ends with the first",
     "broker/network/listener.py: Listener._guard": "ends the client's connection, `Session.fail`",

@@ -10,7 +10,7 @@ import subprocess
 from contextlib import suppress
 from typing import Final
 
-from headrace.daemon_threads import in_own_thread
+from headrace.daemon_threads import OneThreadEach
 from headrace.wal.errors import WalFenceError
 from headrace.wal.fence.port import TAKE_TIMEOUT_S
 
@@ -36,6 +36,7 @@ class CommandFence:
         self._command = shlex.split(command)
         self._node_id = node_id
         self._timeout_s = timeout_s
+        self._threads = OneThreadEach("wal-fence")
 
     @property
     def description(self) -> str:
@@ -48,7 +49,7 @@ class CommandFence:
         run = _Run([*self._command, *arguments])
         try:
             async with asyncio.timeout(self._timeout_s):
-                code = await in_own_thread("wal-fence", run.run)
+                code = await self._threads.begin(place, run.run)
             problem = f"it ended with exit code {code}" if code else ""
         except TimeoutError:
             problem = f"it took more than {self._timeout_s:g} s"

@@ -11,9 +11,10 @@ import logging
 import os
 import stat
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from headrace.daemon_threads import in_own_thread
+from headrace.daemon_threads import OneThreadEach, StillRunningError
 from headrace.wal.errors import WalFenceError
 from headrace.wal.fence.port import TAKE_TIMEOUT_S
 from headrace.wal.fence.reservation_calls import Ioctl, take
@@ -58,6 +59,7 @@ class ReservationFence:
         self._node_id = node_id
         self._ioctl = ioctl
         self._open_device = open_device
+        self._threads = OneThreadEach("wal-fence")
 
     async def take(self, place: str, epoch: int, *, owner: int) -> None:
         """Take a block device; see the port."""
@@ -65,9 +67,8 @@ class ReservationFence:
         is_foreign = owner != self._node_id
         try:
             async with asyncio.timeout(TAKE_TIMEOUT_S):
-                await in_own_thread(
-                    "wal-fence", self._take, place, epoch, os.O_EXCL if is_foreign else 0
-                )
+                flags = os.O_EXCL if is_foreign else 0
+                await self._threads.begin(place, partial(self._take, place, epoch, flags))
         except TimeoutError as error:
             msg = f"{place} could not be reserved within {TAKE_TIMEOUT_S:g} s: look for its errors in dmesg"
             raise WalFenceError(msg) from error
@@ -84,6 +85,8 @@ class ReservationFence:
 
 
 def _reason(error: OSError) -> str:
+    if isinstance(error, StillRunningError):
+        return f"it hangs: {error.strerror}"
     if error.errno == errno.EBUSY:
         return (
             "a process of this machine has it open, and a reservation does not keep that one from writing: end it, or "

@@ -8,7 +8,13 @@ import threading
 import pytest
 
 from headrace import daemon_threads
-from headrace.daemon_threads import DaemonThreads, in_own_thread, stepwise
+from headrace.daemon_threads import (
+    DaemonThreads,
+    OneThreadEach,
+    StillRunningError,
+    in_own_thread,
+    stepwise,
+)
 
 HANGS = """
 import threading
@@ -166,3 +172,28 @@ def test_who_starts_a_thread_that_never_begins_does_not_wait_for_ever(monkeypatc
         "the call before was not made, and is in nobody's way"
     )
     threads.shutdown()
+
+
+def test_a_call_that_hangs_keeps_the_only_thread_of_its_key():
+    let_go = threading.Event()
+
+    async def main() -> None:
+        threads = OneThreadEach("test")
+        waiting = threads.begin("a", lambda: let_go.wait(30))
+        waiting.cancel()
+        await asyncio.sleep(0)
+        with pytest.raises(StillRunningError):
+            threads.begin("a", lambda: None)
+        assert await threads.begin("b", lambda: 7) == 7
+        assert await threads.begin("b", lambda: 8) == 8
+        let_go.set()
+        async with asyncio.timeout(30):
+            while True:
+                try:
+                    assert await threads.begin("a", lambda: 9) == 9
+                except StillRunningError:
+                    await asyncio.sleep(0.001)
+                else:
+                    return
+
+    asyncio.run(main())

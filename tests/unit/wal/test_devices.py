@@ -109,9 +109,44 @@ def test_a_thread_that_hangs_does_not_hold_up_closing(
         await device.close()
         assert done == []
         os.fstat(device._file.fd)  # still open: the kernel may be using it
+        assert device.hangs
         release.set()
         while not done:
             await asyncio.sleep(0)
+        assert not device.hangs
+        assert device._file.fd == -1, "released as soon as nobody uses it any more"
+        for thread in device._threads:
+            thread.join(10)
+            assert not thread.is_alive()
+
+    asyncio.run(main())
+
+
+def test_what_the_kernel_holds_back_is_released_when_it_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[tuple[int, int]] = []
+    reap = aio_device._Context.reap
+
+    def hold_back(self: aio_device._Context) -> list[tuple[int, int]]:
+        held.extend(reap(self))
+        return []
+
+    async def main() -> None:
+        monkeypatch.setattr(aio_device, "_CLOSE_TIMEOUT_S", 0.01)
+        monkeypatch.setattr(aio_device._Context, "reap", hold_back)
+        device = device_on(read_only(tmp_path), "aio")
+        reading = asyncio.ensure_future(device.read(0, pool.take(PAGE)))
+        while not held:
+            await asyncio.sleep(0)
+        await device.close()
+        assert device.hangs
+        os.fstat(device._file.fd)
+        device._finish(*held.pop())
+        await reading
+        assert not device.hangs
+        await asyncio.sleep(0)
+        assert device._file.fd == -1
 
     asyncio.run(main())
 

@@ -25,7 +25,7 @@ from headrace.wal.fence.port import NoFence
 from headrace.wal.log import DeltaWal
 from headrace.wal.objects.errors import WalObjectCorruptError
 from headrace.wal.objects.log import ObjectWal
-from tests.simulation.disk import SimulatedDisk
+from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 
 MIB = 1 << 20
 PLACE = "/shared/wal-7"
@@ -271,9 +271,69 @@ def test_a_place_that_hangs_stops_only_its_drain() -> None:
         )
         with pytest.raises(TimeoutError):
             await logs.open(log_image(shared), PLACE)
+        with pytest.raises(WalDeviceError, match="/shared/wal-7 hangs: an earlier look"):
+            await logs.open(log_image(shared), PLACE)
+        let_go.set()
 
     asyncio.run(main())
-    let_go.set()
+
+
+class HangingDevice(SimulatedDevice):
+    """Its reads come back when the test lets them, whoever waits for them."""
+
+    let_go: asyncio.Event
+    _is_closed = False
+
+    @property
+    def hangs(self) -> bool:  # type: ignore[override]
+        return self._is_closed and not self.let_go.is_set()
+
+    async def read(self, position: int, into: memoryview) -> None:
+        await self.let_go.wait()
+        await super().read(position, into)
+
+    async def close(self) -> None:
+        await super().close()
+        self._is_closed = True
+
+
+def test_what_hangs_at_a_place_is_not_added_to() -> None:
+    """Nobody looks at it and nobody reads it, until what was asked of it before has come back."""
+    shared = Device()
+
+    async def main() -> None:
+        wal = await started(shared)
+        await append(wal, b"first---")
+        shared.end_owner()
+        let_go, opened, looks = asyncio.Event(), [], []
+
+        def open_device(config: WalConfig, _writable: bool) -> HangingDevice:
+            device = HangingDevice(shared.disk, config.path, writable=False)
+            device.let_go = let_go
+            opened.append(device)
+            return device
+
+        logs = replace(
+            shared.logs(),
+            look=looks.append,
+            open_device=open_device,
+            config=WalConfig(path="/own", io_timeout_ms=10),
+        )
+        with pytest.raises(TimeoutError):
+            await logs.open(log_image(shared), PLACE)
+        for _ in range(3):
+            with pytest.raises(WalDeviceError, match="/shared/wal-7 hangs: an earlier read"):
+                await logs.open(log_image(shared), PLACE)
+        assert (len(opened), len(looks)) == (1, 1)
+        let_go.set()
+        found = await logs.open(log_image(shared), PLACE)
+        assert [bytes(it.body) async for it in found.recover()] == [b"first---"]
+        with pytest.raises(OSError, match="an earlier attempt to read it has not ended yet"):
+            await logs.open(log_image(shared), PLACE)
+        await found.close()
+        await (await logs.open(log_image(shared), PLACE)).close()
+
+    asyncio.run(main())
 
 
 def test_an_empty_place_is_refused(shared) -> None:

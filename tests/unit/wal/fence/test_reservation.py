@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import struct
+import threading
 from itertools import repeat
 from pathlib import Path
 
@@ -242,3 +243,27 @@ def test_a_file_cannot_be_reserved(tmp_path: Path) -> None:
     path.write_bytes(b"")
     with pytest.raises(WalFenceError, match="is not a block device"):
         asyncio.run(ReservationFence(1).take(str(path), 5, owner=1))
+
+
+def test_a_device_that_hangs_keeps_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headrace.wal.fence.reservation.TAKE_TIMEOUT_S", 0.01)
+    let_go, calls_made = threading.Event(), []
+
+    def hang(fd: int, request: int, argument: bytearray) -> int:
+        calls_made.append(request)
+        let_go.wait(30)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    fence = ReservationFence(
+        1, ioctl=hang, open_device=lambda place, flags: os.open("/dev/null", os.O_RDWR)
+    )
+
+    async def main() -> None:
+        with pytest.raises(WalFenceError, match="could not be reserved within"):
+            await fence.take(PLACE, 5, owner=1)
+        with pytest.raises(WalFenceError, match="it hangs: what was asked for earlier"):
+            await fence.take(PLACE, 6, owner=1)
+        assert len(calls_made) == 1
+        let_go.set()
+
+    asyncio.run(main())
