@@ -65,7 +65,7 @@ FENCED: Final = (
     "the process of a broker has ended: its WAL is no longer locked",
 )
 DRAINED: Final = "log drained"
-DRAIN_PARTS: Final = ("read_ms", "upload_ms", "finish_ms")
+DRAIN_PARTS: Final = ("read_ms", "upload_ms", "commit_ms", "finish_ms")
 
 
 class Target(Protocol):
@@ -364,8 +364,9 @@ def parts_of(
 ) -> dict[str, float]:
     """Return what the nodes' log lines after a kill say about it, in milliseconds.
 
-    `detect` ends when the last broker is fenced, `assign` when its log's drain begins. `read`, `upload` and `commit`
-    are within `drain`, and overlap: each is how long the drain waited for it.
+    `detect` ends when the last broker is fenced, `assign` when its log's drain begins. The others are within `drain`:
+    `read` until the last record is read and `upload` until the last object is in the bucket, both from its begin;
+    `commit` all commits of objects together, while others are uploaded; `finish` the entry that names new leaders.
     """
     fenced_ms, drained_ms, begun_ms = [], [], []
     within = dict.fromkeys(DRAIN_PARTS, 0.0)

@@ -65,6 +65,8 @@ class DrainReport:
     bytes: int  # payloads of those that were uploaded
     streams: int  # of which records were uploaded
     read_ms: int  # until the last record was read
+    upload_ms: int  # until the last object was in the bucket
+    commit_ms: int  # all commits together, one after the other
     duration_ms: int
     # Where each stream ends of which records were uploaded or found committed.
     ends: Mapping[int, int] = field(default_factory=dict)
@@ -129,6 +131,8 @@ class WalDrain:
         )
         self._room = asyncio.Semaphore(MAX_UPLOADS)
         self._last: asyncio.Task[None] | None = None  # commits the newest segment
+        self._uploaded_ms = 0  # when the last one was
+        self._commit_ms = 0
 
     async def run(self) -> DrainReport:
         """Upload and commit what is in no object yet.
@@ -147,18 +151,20 @@ class WalDrain:
                 read_ms = self._clock_ms()
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from failed
-        report = self._report(read_ms - begin_ms, self._clock_ms() - begin_ms)
+        report = self._report(begin_ms, read_ms)
         _log_holes(report)
         return report
 
-    def _report(self, read_ms: int, duration_ms: int) -> DrainReport:
+    def _report(self, begin_ms: int, read_ms: int) -> DrainReport:
         plan, source = self._plan, self._source
         return DrainReport(
             counts=dict(plan.counts),
             bytes=plan.taken_bytes,
             streams=plan.recovered_streams,
-            read_ms=read_ms,
-            duration_ms=duration_ms,
+            read_ms=read_ms - begin_ms,
+            upload_ms=max(self._uploaded_ms, read_ms) - begin_ms,
+            commit_ms=self._commit_ms,
+            duration_ms=self._clock_ms() - begin_ms,
             ends=plan.ends,
             discontinuous_by_stream=dict(plan.discontinuous),
             lost_bytes=source.lost_bytes if isinstance(source, DamageableLog) else 0,
@@ -201,9 +207,12 @@ class WalDrain:
         """Upload a segment, and commit it once the one before is committed."""
         upload = plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, epochs)
         uploaded = await self._committer.upload(upload)
+        self._uploaded_ms = self._clock_ms()
         if previous is not None:
             await previous
+        begin_ms = self._clock_ms()
         await self._committer.commit(upload, uploaded)
+        self._commit_ms += self._clock_ms() - begin_ms
         self._room.release()
 
 

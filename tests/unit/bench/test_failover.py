@@ -3,7 +3,7 @@
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kafka.protocol.producer import ProduceRequest, ProduceResponse
 
-from bench.cluster_failover import DRAINED, FENCED, parts_of, turn
+from bench.cluster_failover import DRAIN_PARTS, DRAINED, FENCED, parts_of, turn
 from bench.failover_wire import (
     Appended,
     Leaders,
@@ -108,16 +108,17 @@ def line(second, msg, **fields):
 class TestParts:
     SINCE_NS = 1_767_225_600 * SECOND + 10 * SECOND  # 00:00:10
 
-    def drained(self, second, drain_ms, read_ms, upload_ms, finish_ms):
-        parts = {"read_ms": read_ms, "upload_ms": upload_ms, "finish_ms": finish_ms}
-        return line(second, DRAINED, drain_ms=drain_ms, **parts)
+    def drained(self, second, drain_ms, *parts_ms):
+        return line(
+            second, DRAINED, drain_ms=drain_ms, **dict(zip(DRAIN_PARTS, parts_ms, strict=True))
+        )
 
     def test_of_one_log(self):
         events = [
             line(5, FENCED[0], broker=1),  # of an earlier loss
-            self.drained(6, 1, 1, 1, 1),
+            self.drained(6, 1, 1, 1, 1, 1),
             line(16, FENCED[0], broker=1),
-            self.drained(17.5, 1_400, 900, 1_100, 30),
+            self.drained(17.5, 1_400, 900, 1_100, 50, 30),
         ]
         assert parts_of(events, self.SINCE_NS, [1]) == {
             "detect": 6_000,
@@ -125,6 +126,7 @@ class TestParts:
             "drain": 1_400,
             "read": 900,
             "upload": 1_100,
+            "commit": 50,
             "finish": 30,
         }
 
@@ -132,8 +134,8 @@ class TestParts:
         events = [
             line(16, FENCED[1], broker=1),
             line(16.5, FENCED[0], broker=2),
-            self.drained(18, 1_900, 900, 1_100, 30),
-            self.drained(18.5, 1_500, 1_000, 700, 40),
+            self.drained(18, 1_900, 900, 1_100, 60, 30),
+            self.drained(18.5, 1_500, 1_000, 700, 50, 40),
         ]
         assert parts_of(events, self.SINCE_NS, [1, 2]) == {
             "detect": 6_500,
@@ -141,6 +143,7 @@ class TestParts:
             "drain": 1_500,
             "read": 1_000,
             "upload": 1_100,
+            "commit": 60,
             "finish": 40,
         }
 

@@ -1,7 +1,7 @@
 """Draining a WAL: what is read, uploaded and committed beside each other, and in which order."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 
 import pytest
 
@@ -11,6 +11,7 @@ from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import StreamRecordBatch, encode_header
 from headrace.wal.errors import WalCorruptError
 from headrace.wal.port import RecoveredRecord
+from tests.simulation import virtual_time
 
 
 class Source:
@@ -94,12 +95,13 @@ def drain_of(
     committer: Committer,
     end_offset: int = 0,
     checkpoints: Checkpoints | None = None,
+    clock_ms: Callable[[], int] = lambda: 0,
 ) -> WalDrain:
     return WalDrain(
         source,
         [StreamMetadata(1, 5, 0, end_offset)],
         committer,  # type: ignore[arg-type]
-        clock_ms=lambda: 0,
+        clock_ms=clock_ms,
         max_segment_bytes=1,
         stream_split_bytes=1,
         checkpoints=checkpoints,
@@ -142,6 +144,31 @@ def test_commits_are_in_the_order_of_the_wal() -> None:
         assert committer.committed == [0, 1]
 
     asyncio.run(main())
+
+
+def test_commits_are_timed_apart_from_uploads() -> None:
+    """What a commit waits for the one before is no time of its own."""
+
+    class SlowCommitter(Committer):
+        async def upload(self, plan):
+            await asyncio.sleep(3)
+            return await super().upload(plan)
+
+        async def commit(self, plan, uploaded):
+            await asyncio.sleep(0.5)
+            await super().commit(plan, uploaded)
+
+    async def main() -> None:
+        committer = SlowCommitter()
+        committer.is_free = True
+        loop = asyncio.get_running_loop()
+        report = await drain_of(
+            Source(4), committer, clock_ms=lambda: round(loop.time() * 1000)
+        ).run()
+        # Two at once: uploaded after 3 s, committed after 3.5 s and 4 s, so uploaded after 6.5 s and 7 s.
+        assert (report.upload_ms, report.commit_ms, report.duration_ms) == (7_000, 2_000, 7_500)
+
+    virtual_time.run(main())
 
 
 def test_what_is_committed_already_is_told_and_not_uploaded() -> None:
