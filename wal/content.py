@@ -29,6 +29,7 @@ END_BYTES = 1024 * 1024  # examined at either end of a device without a valid su
 SAMPLE_BYTES = 128 * 1024  # between the ends
 MAX_SAMPLES = 512  # keeps a start fast: 64 MiB on the largest device
 _FORMER_PARTITION_START = 63 * 512  # of tables made for cylinders
+_ZEROS = bytes(256 * 1024)
 
 
 class Kind(Enum):
@@ -137,7 +138,10 @@ def _in_partition(head: memoryview, start: int) -> Found | None:
 
 
 def _is_zero(memory: memoryview) -> bool:
-    return memory.tobytes() == bytes(len(memory))
+    return all(
+        memory[at : at + len(_ZEROS)].tobytes() == _ZEROS[: len(memory) - at]
+        for at in range(0, len(memory), len(_ZEROS))
+    )
 
 
 def _is_being_formatted(slots: memoryview) -> bool:

@@ -201,8 +201,8 @@ class RaftCore(CoreViews):
         if self._leadership is not None:
             state.outbox.extend(self._leadership.messages())
         persist = state.take_persist()
-        role = None if state.current_role == self._reported else state.current_role
-        self._reported = state.current_role
+        reported, self._reported = self._reported, state.current_role
+        role = None if self._reported == reported else self._reported
         effects = Effects(
             persist=persist,
             messages=() if self.outdated else tuple(state.outbox),

@@ -87,13 +87,11 @@ class NodeState:
     def take_persist(self) -> Persist | None:
         """What is yet to be written to disk."""
         before, self.saved_hard_state = self.saved_hard_state, self.hard_state
-        unsaved = self.log.take_unsaved()
-        persist = Persist(
-            None if before == self.saved_hard_state else self.saved_hard_state,
-            unsaved.truncate_from,
-            unsaved.entries,
-        )
-        return None if persist == Persist() else persist
+        is_same = before == self.saved_hard_state
+        truncate_from, entries = self.log.take_unsaved()
+        if is_same and truncate_from is None and not entries:
+            return None
+        return Persist(None if is_same else self.saved_hard_state, truncate_from, entries)
 
     @property
     def current_role(self) -> RoleChange:

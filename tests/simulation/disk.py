@@ -269,11 +269,11 @@ class SimulatedDevice:
 
     async def read(self, position: int, into: memoryview) -> None:
         await asyncio.sleep(0)
-        data = self.disk.image[position : position + len(into)]
-        if len(data) != len(into):
-            msg = f"read of {len(into)} bytes at {position} ends after {len(data)}"
-            raise OSError(msg)
-        into[:] = data
+        with memoryview(self.disk.image)[position : position + len(into)] as data:
+            if len(data) != len(into):
+                msg = f"read of {len(into)} bytes at {position} ends after {len(data)}"
+                raise OSError(msg)
+            into[:] = data
 
     async def close(self) -> None:
         if self.writable and self._generation == self.disk.generation:

@@ -44,7 +44,7 @@ class Process:
         """Run what was due meanwhile, in its order, and go on."""
         self.is_stopped = False
         waiting, self.waiting = self.waiting, []
-        loop._ready.extend(waiting)  # type: ignore[attr-defined]
+        loop.go_on(waiting)
 
     def kill(self) -> None:
         """End it in the middle of whatever it does."""
