@@ -9,7 +9,8 @@ import argparse
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from itertools import chain
 from uuid import UUID
 
 import uvloop
@@ -33,6 +34,8 @@ from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 STREAM = 1
 TOPIC_PARTITIONS = 500
 NOW_MS = 1_790_000_000_000
+COMMITS_TOGETHER = 20  # written in one batch
+REMOVED_BEFORE = 0.05  # of the commits: tombstones of what they commit come before them
 
 
 class Log:
@@ -68,17 +71,53 @@ class LongestTurn:
         self._loop.call_soon(self._turn)
 
 
-def batches(groups: int, offsets: int) -> Iterator[StreamRecordBatch]:
-    """The offsets of all groups, as a rewrite of the log writes them."""
-    first = 0
-    topics = {it: UUID(int=it + 1) for it in range(offsets // TOPIC_PARTITIONS + 1)}
+def rewritten(groups: int, offsets: int) -> Iterator[Sequence[OffsetRecord]]:
+    """The offsets of each group, as a rewrite of the log writes them."""
     for group in range(groups):
+        yield [offset_record(group, number, 1) for number in range(offsets)]
+
+
+def committed(
+    groups: int, offsets: int, times: int, together: int
+) -> Iterator[Sequence[OffsetRecord]]:
+    """All offsets again, so many times: commits of a few partitions in any order, some after they were removed."""
+    rng = random.Random(2)
+    commits = [(group, first) for group in range(groups) for first in range(0, offsets, together)]
+    for time_ms in range(times):
+        rng.shuffle(commits)
+        for start in range(0, len(commits), COMMITS_TOGETHER):
+            yield [
+                record
+                for group, first in commits[start : start + COMMITS_TOGETHER]
+                for record in commit(
+                    group, range(first, min(first + together, offsets)), time_ms, rng
+                )
+            ]
+
+
+def commit(group: int, numbers: range, time_ms: int, rng: random.Random) -> Iterator[OffsetRecord]:
+    """What one client commits."""
+    if rng.random() < REMOVED_BEFORE:
+        for number in numbers:
+            yield offset_record(group, number, time_ms)._replace(value=None)
+    for number in numbers:
+        yield offset_record(group, number, time_ms + 2)
+
+
+def offset_record(group: int, number: int, time_ms: int) -> OffsetRecord:
+    """An offset of a group."""
+    topic, partition = divmod(number, TOPIC_PARTITIONS)
+    key = OffsetCommitKey(f"group-{group}", f"topic-{topic}", partition)
+    value = OffsetCommitValue(number, 1, "", NOW_MS + time_ms, topic_id=UUID(int=topic + 1))
+    return OffsetRecord(key, value)
+
+
+def batches(log: Iterable[Sequence[OffsetRecord]]) -> Iterator[StreamRecordBatch]:
+    """The batches of records that are written together."""
+    first = 0
+    for records in log:
         pending = PendingBatches()
-        for number in range(offsets):
-            topic, partition = divmod(number, TOPIC_PARTITIONS)
-            key = OffsetCommitKey(f"group-{group}", f"topic-{topic}", partition)
-            value = OffsetCommitValue(number, 1, "", NOW_MS, topic_id=topics[topic])
-            pending.add([OffsetRecord(key, value)], NOW_MS)
+        pending.add(records, NOW_MS)
         while (batch := pending.next()) is not None:
             payload = memoryview(batch.encode())
             yield StreamRecordBatch(STREAM, 1, first, batch.records_count, payload)
@@ -86,14 +125,15 @@ def batches(groups: int, offsets: int) -> Iterator[StreamRecordBatch]:
             pending.written()
 
 
-async def main(groups: int, offsets: int, runs: int) -> None:
+async def main(groups: int, offsets: int, times: int, together: int, runs: int) -> None:
     """Fill the bucket, and load; print one line for each run."""
     config, store, control = StorageConfig(), MemoryObjectStore(), ControlPlane()
     await control.open_stream(STREAM, 1)
     committer = make_committer(
         config, store, control, CLUSTER_ID, random.Random(1), UploadCounters()
     )
-    log = list(batches(groups, offsets))
+    written = chain(rewritten(groups, offsets), committed(groups, offsets, times, together))
+    log = list(batches(written))
     size_bytes = sum(HEADER_BYTES + len(it.payload) for it in log)
     plan = plan_upload({STREAM: log}, {STREAM: size_bytes}, 1)
     await committer.commit(plan, await committer.upload(plan))
@@ -120,6 +160,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench.coordinator_load", description=__doc__)
     parser.add_argument("--groups", type=int, default=1_000)
     parser.add_argument("--offsets", type=int, default=1_000, help="of each group")
+    parser.add_argument("--times", type=int, default=0, help="commits of each offset since then")
+    parser.add_argument("--together", type=int, default=10, help="offsets of a commit")
     parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
-    uvloop.run(main(arguments.groups, arguments.offsets, arguments.runs))
+    uvloop.run(main(**vars(arguments)))

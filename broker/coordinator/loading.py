@@ -9,11 +9,12 @@ from typing import Final, NamedTuple
 
 from headrace.broker.coordinator.ports import CoordinatorLog
 from headrace.broker.coordinator.record_fields import CorruptRecordError
-from headrace.broker.coordinator.records import CoordinatorRecord, OffsetRun, decode_records
+from headrace.broker.coordinator.record_runs import decode_records
+from headrace.broker.coordinator.records import CoordinatorRecord, OffsetRun
 from headrace.broker.network.turn_share import ITEMS_PER_LOOK, TurnShare
 from headrace.broker.partition.damage import DamagedRange
 from headrace.protocol.records.batch import split_batches
-from headrace.protocol.records.record import decode_fields
+from headrace.protocol.records.record import RecordReader
 
 # What one batch may decompress to. The broker writes none compressed; a tool that copies a topic may.
 MAX_DECOMPRESSED_BYTES: Final = 64 * 1024 * 1024
@@ -56,8 +57,8 @@ async def replay_log(
                 raise CorruptRecordError(
                     f"transactional batch at offset {header.base_offset}: transactions are not supported"
                 )
-            fields = decode_fields(batch, header, MAX_DECOMPRESSED_BYTES)
-            for decoded, records in decode_records(fields):
+            reader = RecordReader(batch, header, MAX_DECOMPRESSED_BYTES)
+            for decoded, records in decode_records(reader):
                 if decoded is None:
                     unknown += 1
                 else:

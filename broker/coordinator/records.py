@@ -55,7 +55,6 @@ what is written.
 """
 
 import struct
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -68,7 +67,6 @@ from headrace.broker.coordinator.record_fields import (
     write_nullable_string,
     write_string,
 )
-from headrace.protocol.records.record import RecordFields
 
 NO_TIMESTAMP: Final = -1
 MAX_TIMESTAMP_MS: Final = 2**63 - 1  # what an int64 holds
@@ -85,7 +83,6 @@ _MAX_VALUE_VERSION: Final = 4
 
 _UUID_BYTES: Final = 16
 _PARTITION_BYTES: Final = 4  # at the end of an offset's key
-_MAX_RUN_RECORDS: Final = 32
 _ESTIMATED_FIELDS_BYTES: Final = 64  # of a record or a member: what is not a string of its owner
 _MAX_TOPIC_IDS_SHARED: Final = 4_096
 _MAX_OWNERS_SHARED: Final = 4_096  # groups with a topic
@@ -185,21 +182,11 @@ def encode_record(record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
     )
 
 
-def estimated_bytes(record: CoordinatorRecord) -> int:
-    """Give about how many bytes a record takes in the log, without encoding it; 0 for a tombstone."""
-    value = record.value
+def estimated_group_bytes(group: str, value: GroupMetadataValue | None) -> int:
+    """Give about how many bytes a group takes in the log, without encoding it; 0 for a tombstone."""
     if value is None:
         return 0
-    if isinstance(value, OffsetCommitValue):
-        assert isinstance(record, OffsetRecord)
-        key = record.key
-        return estimated_offset_bytes(key.group, key.topic) + len(value.metadata)
-    assert isinstance(record, GroupRecord)
-    return (
-        _ESTIMATED_FIELDS_BYTES
-        + len(record.group)
-        + sum(map(_estimated_member_bytes, value.members))
-    )
+    return _ESTIMATED_FIELDS_BYTES + len(group) + sum(map(_estimated_member_bytes, value.members))
 
 
 def estimated_offset_bytes(group: str, topic: str) -> int:
@@ -241,37 +228,6 @@ def decode_record(key: bytes | None, value: bytes | None) -> CoordinatorRecord |
     group = reader.string()
     reader.expect_end()
     return GroupRecord(group, None if value is None else _decode_group_value(value))
-
-
-def decode_records(
-    batch: Iterable[RecordFields],
-) -> Iterator[tuple[CoordinatorRecord | OffsetRun | None, int]]:
-    """Read records as `decode_record`, neighbouring offsets as one; with each, how many records it stands for."""
-    owner: bytes | None = None  # what the keys of the run begin with
-    run = OffsetRun("", "", {})
-    count = 0  # of records in the run
-    for _, _, key, value, _ in batch:
-        if value is not None and key is not None and key[:-_PARTITION_BYTES] == owner:
-            partition = int.from_bytes(key[-_PARTITION_BYTES:], signed=True)
-            run.values[partition] = _decode_offset_value(value)
-            count += 1
-            if count == _MAX_RUN_RECORDS:
-                yield run, count
-                run, count, owner = OffsetRun("", "", {}), 0, None
-            continue
-        if count:
-            yield run, count
-        decoded = decode_record(key, value)
-        if isinstance(decoded, OffsetRecord) and decoded.value is not None:
-            assert key is not None
-            group, topic, partition = decoded.key
-            run, count = OffsetRun(group, topic, {partition: decoded.value}), 1
-            owner = key[:-_PARTITION_BYTES]
-        else:
-            yield decoded, 1
-            count, owner = 0, None
-    if count:
-        yield run, count
 
 
 @lru_cache(maxsize=_MAX_OWNERS_SHARED)

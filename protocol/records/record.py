@@ -20,7 +20,7 @@ Source: DefaultRecord.java of Apache Kafka 4.3.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from headrace.protocol.records.batch import (
     CONTROL_FLAG,
@@ -83,30 +83,49 @@ def decode_records(batch: memoryview, max_decompressed_bytes: int) -> Iterator[R
         DecompressionLimitError: the records take more than `max_decompressed_bytes`.
     """
     header = parse_header(batch)
-    fields = decode_fields(batch, header, max_decompressed_bytes)
-    for timestamp_delta, offset_delta, key, value, headers in fields:
+    reader = RecordReader(batch, header, max_decompressed_bytes)
+    for timestamp_delta, offset_delta, key, value, headers in reader:
         timestamp = header.max_timestamp
         if not header.is_log_append_time:
             timestamp = header.base_timestamp + timestamp_delta
         yield Record(header.base_offset + offset_delta, timestamp, key, value, headers)
 
 
-def decode_fields(
-    batch: memoryview, header: BatchHeader, max_decompressed_bytes: int
-) -> Iterator[RecordFields]:
-    """Yield timestamp delta, offset delta, key, value and headers of each record; raises as `decode_records`.
+class RecordReader:
+    """Gives timestamp delta, offset delta, key, value and headers of each record; raises as `decode_records`.
 
-    Varints of a byte are read here: a log of a million records is loaded by this.
+    A caller that knows the bytes ahead may read records itself, and skip them here.
     """
-    if header.magic != MAGIC or header.size_bytes != len(batch) or header.records_count < 0:
-        raise CorruptBatchError("the data is not exactly one batch of format v2")
-    data = bytes(decompress(header.codec, batch[HEADER_BYTES:], max_decompressed_bytes))
-    size, position = len(data), 0
-    try:
-        for _ in range(header.records_count):
+
+    __slots__ = ("data", "position", "records_left")
+
+    def __init__(self, batch: memoryview, header: BatchHeader, max_decompressed_bytes: int) -> None:
+        if header.magic != MAGIC or header.size_bytes != len(batch) or header.records_count < 0:
+            raise CorruptBatchError("the data is not exactly one batch of format v2")
+        self.data = bytes(decompress(header.codec, batch[HEADER_BYTES:], max_decompressed_bytes))
+        self.position = 0  # of the next record
+        self.records_left = header.records_count
+
+    def skip(self, records: int, size_bytes: int) -> None:
+        """Go past the next records, which take so many bytes."""
+        self.records_left -= records
+        self.position += size_bytes
+
+    def __iter__(self) -> Self:
+        """Go on with the next record."""
+        return self
+
+    def __next__(self) -> RecordFields:
+        """Read a record; varints of a byte are read here: a log of a million records is loaded by this."""
+        data, position = self.data, self.position
+        if not self.records_left:
+            if position != len(data):
+                raise CorruptBatchError(f"{len(data) - position} extra bytes after the last record")
+            raise StopIteration
+        try:
             length, position = _decode_varint(data, position)
             end = position + length
-            if length < 0 or end > size:
+            if length < 0 or end > len(data):
                 raise CorruptBatchError("record exceeds its batch")
             position += 1  # the attributes
             if (byte := data[position]) < 0x80:
@@ -124,13 +143,13 @@ def decode_fields(
                 headers, position = _decode_headers(data, position)
             else:
                 position += 1
-            if position != end:
-                raise CorruptBatchError("record length does not match its fields")
-            yield timestamp_delta, offset_delta, key, value, headers
-    except IndexError:
-        raise CorruptBatchError("records end inside a record") from None
-    if position != size:
-        raise CorruptBatchError(f"{size - position} extra bytes after the last record")
+        except IndexError:
+            raise CorruptBatchError("records end inside a record") from None
+        if position != end:
+            raise CorruptBatchError("record length does not match its fields")
+        self.records_left -= 1
+        self.position = end
+        return timestamp_delta, offset_delta, key, value, headers
 
 
 def encode_batch(records: Sequence[Record], options: BatchOptions) -> bytearray:
@@ -231,15 +250,15 @@ def _decode_varint(data: bytes, position: int) -> tuple[int, int]:
 
 def _encode_record(out: bytearray, record: Record, offset_delta: int, base_timestamp: int) -> None:
     body = bytearray(1)  # attributes
-    body += _encode_varint(record.timestamp_ms - base_timestamp)
-    body += _encode_varint(offset_delta)
+    body += encode_varint(record.timestamp_ms - base_timestamp)
+    body += encode_varint(offset_delta)
     _encode_bytes(body, record.key)
     _encode_bytes(body, record.value)
-    body += _encode_varint(len(record.headers))
+    body += encode_varint(len(record.headers))
     for key, value in record.headers:
         _encode_bytes(body, key.encode())
         _encode_bytes(body, value)
-    out += _encode_varint(len(body))
+    out += encode_varint(len(body))
     out += body
 
 
@@ -247,11 +266,12 @@ def _encode_bytes(out: bytearray, value: bytes | None) -> None:
     if value is None:
         out += _NULL_LENGTH
     else:
-        out += _encode_varint(len(value))
+        out += encode_varint(len(value))
         out += value
 
 
-def _encode_varint(value: int) -> bytes:
+def encode_varint(value: int) -> bytes:
+    """Give the zig-zag varint of a number of up to 64 bits."""
     rest = (value << 1) ^ (value >> 63)
     if rest < 0x80:
         return bytes((rest,))

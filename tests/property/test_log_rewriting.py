@@ -20,7 +20,8 @@ from headrace.broker.coordinator.records import (
     CoordinatorRecord,
     OffsetRecord,
     decode_record,
-    estimated_bytes,
+    estimated_group_bytes,
+    estimated_offset_bytes,
 )
 from headrace.broker.coordinator.shard_driver import ShardDriver
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
@@ -76,6 +77,14 @@ def image_of(shard: GroupShard) -> Image:
     groups, offsets = shard.image()
     with_offsets = {key.group for key in offsets}
     return {it: image for it, image in groups.items() if image or it in with_offsets}, offsets
+
+
+def size_of(record: CoordinatorRecord) -> int:
+    if isinstance(record, OffsetRecord):
+        assert record.value is not None
+        strings = estimated_offset_bytes(record.key.group, record.key.topic)
+        return strings + len(record.value.metadata)
+    return estimated_group_bytes(record.group, record.value)
 
 
 def replayed(records: list[CoordinatorRecord]) -> GroupShard:
@@ -210,7 +219,7 @@ class World:
         live = list(shard.live.read())
         assert (shard.live.count, shard.live.size_bytes) == (
             len(live),
-            sum(map(estimated_bytes, live)),
+            sum(map(size_of, live)),
         )
         assert image_of(replayed(live)) == image_of(shard)
         offsets = [record for record in live if isinstance(record, OffsetRecord)]

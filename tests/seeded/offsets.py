@@ -1,4 +1,4 @@
-"""Mistakes in rewriting a coordinator partition: what is written again, and when what lies before is given up."""
+"""Mistakes in the log of a coordinator: what is written again, what lies before and is given up, how it is read."""
 
 from tests.seeded.bug import SeededBug
 
@@ -6,6 +6,14 @@ _TESTS = "tests/unit/broker/coordinator/test_rewriting.py"
 _PROPERTY = (
     "tests/property/test_log_rewriting.py"
     "::test_a_log_gives_the_same_state_wherever_its_rewriting_ends"
+)
+_RUNS = (
+    "tests/unit/broker/coordinator/test_record_runs.py"
+    "::test_runs_and_single_records_give_the_same_shard"
+)
+_DIFFERS = (
+    "lead != known_lead or delta & mask != delta_length or found != known_owner"
+    " or begin != known_begin or metadata != _NO_METADATA or tail != known_tail"
 )
 
 BUGS = (
@@ -99,5 +107,23 @@ BUGS = (
         "bool(log.damage)",
         "False",
         f"{_TESTS}::test_after_a_load_past_damage_a_short_log_is_rewritten_and_the_damage_given_up",
+    ),
+    SeededBug(
+        "offsets-09",
+        "an offset is taken for one of the group and topic of the record before it",
+        "broker/coordinator/record_runs.py",
+        "_read_run",
+        _DIFFERS,
+        _DIFFERS.replace("found != known_owner or ", ""),
+        _RUNS,
+    ),
+    SeededBug(
+        "offsets-10",
+        "an offset gets the topic id of the record before it",
+        "broker/coordinator/record_runs.py",
+        "_read_run",
+        _DIFFERS,
+        _DIFFERS.replace(" or tail != known_tail", ""),
+        _RUNS,
     ),
 )

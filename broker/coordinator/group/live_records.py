@@ -8,7 +8,7 @@ from headrace.broker.coordinator.records import (
     CoordinatorRecord,
     GroupMetadataValue,
     GroupRecord,
-    estimated_bytes,
+    estimated_group_bytes,
 )
 
 
@@ -37,8 +37,8 @@ class LiveRecords:
     def count_group(self, record: GroupRecord, old: GroupMetadataValue | None) -> None:
         """Count a record that takes the place of an old image, or removes it."""
         self._images += (record.value is not None) - (old is not None)
-        known = record._replace(value=old)
-        self._image_bytes += estimated_bytes(record) - estimated_bytes(known)
+        self._image_bytes += estimated_group_bytes(record.group, record.value)
+        self._image_bytes -= estimated_group_bytes(record.group, old)
 
     def read(self) -> Iterator[CoordinatorRecord]:
         """Give each as it is when it is asked for.

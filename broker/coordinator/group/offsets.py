@@ -15,7 +15,6 @@ from headrace.broker.coordinator.records import (
     OffsetCommitValue,
     OffsetRecord,
     OffsetRun,
-    estimated_bytes,
     estimated_offset_bytes,
 )
 
@@ -34,15 +33,15 @@ class CommittedOffsets:
         """Store or remove one offset."""
         (group_id, topic, partition), value = record
         if value is not None:
-            partitions = self._partitions(group_id, topic)
-            self._count(record, partitions.get(partition))
-            partitions[partition] = value
+            self.replay_run(OffsetRun(group_id, topic, {partition: value}))
             return
         topics = self._groups.get(group_id, {})
         partitions = topics.get(topic, {})
         if partition not in partitions:
             return
-        self._count(record, partitions.pop(partition))
+        self.count -= 1
+        removed = partitions.pop(partition)
+        self.estimated_bytes -= estimated_offset_bytes(group_id, topic) + len(removed.metadata)
         if not partitions:
             del topics[topic]
         if not topics:
@@ -119,18 +118,6 @@ class CommittedOffsets:
                 value = self.get(group_id, topic, partition)
                 if value is not None:
                     yield OffsetRecord(OffsetCommitKey(group_id, topic, partition), value)
-
-    def _count(self, record: OffsetRecord, old: OffsetCommitValue | None) -> None:
-        """Count a record that takes the place of an old value, or removes it."""
-        new = record.value
-        if old is not None and new is not None:
-            self.estimated_bytes += len(new.metadata) - len(old.metadata)
-        elif new is not None:
-            self.count += 1
-            self.estimated_bytes += estimated_bytes(record)
-        else:
-            self.count -= 1
-            self.estimated_bytes -= estimated_bytes(record._replace(value=old))
 
     def of_topic(self, topic: DeletedTopic) -> Iterator[OffsetCommitKey]:
         """Give the keys of all offsets in a topic, including those without a known topic id."""
