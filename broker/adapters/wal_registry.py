@@ -17,6 +17,8 @@ begins another.
 The log also has up to which offset of its generation everything is uploaded. Each commit of an upload tells it, in the
 same entry. A WAL of that registration that ends before is an old copy: it is refused as one that is missing.
 
+A log of which nobody knows what it holds keeps no start from going on: what its owner finds is all that there is.
+
 Below the level of the metadata that has logs, two keys of the cluster-wide store stand for one: `wal/<node id>` is
 "<epoch> <generation>", and `wal/<node id>/uploaded` "<epoch> <offset>". They count until the log takes their place.
 """
@@ -30,6 +32,7 @@ from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, MetadataError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.log_keys import (
+    UNKNOWN_GENERATION,
     generation_key,
     read_generation,
     read_uploaded,
@@ -142,9 +145,9 @@ def _last_generation(image: MetadataImage, node_id: int) -> tuple[int, str] | No
     """Epoch and generation of the WAL that a node used last; None: nothing in it is needed."""
     log, value = image.logs.get(node_id), image.key_values.get(generation_key(node_id))
     told = read_generation(value)  # also in metadata that have logs, until it is replaced
-    if told is not None and (log is None or log.epoch < told[0]):
-        return told
-    return None if log is None or log.state == LogState.EMPTY else (log.epoch, log.generation)
+    if told is None or (log is not None and log.epoch >= told[0]):
+        told = None if log is None or log.state == LogState.EMPTY else (log.epoch, log.generation)
+    return None if told is None or told[1] == UNKNOWN_GENERATION else told
 
 
 def _uploaded(image: MetadataImage, node_id: int) -> tuple[int, int] | None:

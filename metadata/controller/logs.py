@@ -14,6 +14,7 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import active_brokers, has_ended
 from headrace.metadata.images.log_keys import (
     PREFIX,
+    UNKNOWN_GENERATION,
     generation_key,
     read_generation,
     read_uploaded,
@@ -49,7 +50,7 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
     del inputs
     broker = require_broker(image, request.node_id, request.node_epoch)
     require_logs(image)
-    if not request.generation:
+    if request.generation in ("", UNKNOWN_GENERATION):
         raise RefusedError(ErrorCode.INVALID_REQUEST, "a log in use has a generation")
     if len(request.places) > MAX_PLACES or len(request.reach) > MAX_REACH:
         raise RefusedError(
@@ -96,6 +97,9 @@ def end_log(request: EndLog, image: MetadataImage, inputs: Inputs) -> Decision:
     keys = generation_key(request.node_id), uploaded_key(request.node_id)
     records: list[Record] = [RemoveKeyValueRecord(it) for it in keys if it in image.key_values]
     log = image.logs.get(request.log_id)
+    if log is None and image.has_logs and request.log_id == request.node_id:
+        # Told now, as one that has ended: else nobody would know that nothing waits for this broker.
+        records += [_ended_log(request, image), LogEmptiedRecord(request.log_id)]
     if (
         log is not None
         and (log.owner, log.epoch) == (request.node_id, request.node_epoch)
@@ -184,6 +188,14 @@ def _log_of_keys(log_id: int, image: MetadataImage) -> LogRecord | None:
     uploaded_epoch, offset = read_uploaded(image.key_values.get(uploaded_key(log_id))) or (-1, -1)
     known = offset if uploaded_epoch == epoch else NO_OFFSET
     return LogRecord(log_id, log_id, epoch, generation, LogMedium.UNKNOWN, (), known)
+
+
+def _ended_log(request: EndLog, image: MetadataImage) -> LogRecord:
+    of_keys = _log_of_keys(request.log_id, image)
+    if of_keys is not None and of_keys.epoch == request.node_epoch:
+        return of_keys
+    sender = request.node_id, request.node_epoch
+    return LogRecord(request.log_id, *sender, UNKNOWN_GENERATION, LogMedium.UNKNOWN, (), NO_OFFSET)
 
 
 def _require_losable(log: LogImage, image: MetadataImage, *, damaged_only: bool) -> None:

@@ -8,6 +8,8 @@ import re
 from typing import Final
 
 PREFIX: Final = "wal/"
+# Of a log of which nobody knows whether anything in it is needed; no log that is in use has it.
+UNKNOWN_GENERATION: Final = "0" * 16
 _GENERATION: Final = re.compile(rb"([0-9]{1,18}) ([0-9a-f]{16})")
 _UPLOADED: Final = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})")
 

@@ -2,8 +2,14 @@
 
 import pytest
 
+from headrace.broker.adapters.wal_registry import require_known_wal
+from headrace.metadata.controller.features import Readers, update_features
 from headrace.metadata.controller.logs import has_keys_left, replace_keys
+from headrace.metadata.described_logs import waiting_logs
+from headrace.metadata.images.log_keys import UNKNOWN_GENERATION
 from headrace.metadata.images.logs import LogState
+from headrace.metadata.levels import METADATA_FEATURE, READ_HERE
+from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.records.topics import PartitionChangeRecord
@@ -11,8 +17,11 @@ from headrace.metadata.rpc.requests import (
     AcceptLogLoss,
     BeginLog,
     EndLog,
+    FeatureUpdate,
     PutKeyValues,
     UnregisterBroker,
+    UpdateFeatures,
+    UpgradeType,
 )
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import EVERY_FILE, PureController, stream_range
@@ -285,7 +294,61 @@ class TestLoss:
         assert controller.log(1).state == LogState.ACTIVE
 
 
+def raised_after_an_orderly_stop(*, ends=True):
+    """Broker 1, which leads a topic, has removed its keys at level 1; 2 goes on, and 3 leads nothing."""
+    controller = PureController(level=1)
+    for node_id in (1, 2, 3):
+        controller.register(node_id)
+    controller.led_by(1, "orders", 2)
+    value = f"{controller.epochs[2]} {GENERATION}".encode()
+    controller.do(PutKeyValues(*controller.sender(2), (("wal/2", value),)))
+    controller.led_by(2, "others")
+    if ends:
+        for node_id in (1, 3):
+            controller.fence(node_id, FenceReason.SHUT_DOWN)
+    reads = dict.fromkeys(controller.epochs.items(), READ_HERE)
+    update = FeatureUpdate(METADATA_FEATURE, 2, UpgradeType.UPGRADE)
+    request = UpdateFeatures((update,), validate_only=False)
+    controller.commit(
+        update_features(request, Readers({}, reads), controller.image, controller.inputs())
+    )
+    controller.do(begin(controller, log_id=2, node_id=2, places=("/wals/2",), reach=EVERY_FILE))
+    return controller
+
+
 class TestRaisingTheLevel:
+    def test_the_log_of_a_broker_that_told_none_waits_until_its_loss_is_accepted(self):
+        controller = raised_after_an_orderly_stop()
+        controller.commit(replace_keys(controller.image))
+        assert not has_keys_left(controller.image)
+        log = controller.log(1)
+        assert (log.state, log.generation) == (LogState.ACTIVE, UNKNOWN_GENERATION)
+        assert sorted(controller.image.logs) == [1, 2], "nothing waits for broker 3"
+        assert controller.settle() == [], "whether it is empty is not guessed"
+        (waiting,) = waiting_logs(controller.image)
+        assert "it is empty if that was stopped in order" in waiting
+
+        controller.do(AcceptLogLoss(1, UNKNOWN_GENERATION, damaged_only=False))
+
+        assert {it.leader for it in controller.image.topic("orders").partitions} == {2}
+        assert waiting_logs(controller.image) == []
+        controller.do(UnregisterBroker(1))
+
+    def test_or_until_it_is_started_again(self):
+        controller = raised_after_an_orderly_stop()
+        controller.commit(replace_keys(controller.image))
+        controller.register(1)
+        assert require_known_wal(controller.image, 1, "/wals/1", None, accepted="") is None
+
+        controller.do(begin(controller))
+
+        assert controller.log(1).generation == GENERATION
+        assert waiting_logs(controller.image) == []
+
+    def test_no_log_in_use_is_of_that_generation(self, controller):
+        request = begin(controller, generation=UNKNOWN_GENERATION)
+        assert controller.refusal(request) == ErrorCode.INVALID_REQUEST
+
     def test_the_keys_become_logs_in_one_entry(self):
         controller = PureController(level=1)
         older, one_epoch, two_epoch = (controller.register(it) for it in (2, 1, 2))
@@ -320,7 +383,21 @@ class TestRaisingTheLevel:
         controller.do(EndLog(*controller.sender(), 1))
 
         assert not has_keys_left(controller.image)
-        assert not controller.image.logs
+        assert (controller.log(1).epoch, controller.log(1).state) == (epoch, LogState.EMPTY)
+        late = begin(controller)
+        controller.do(late)
+        assert controller.log(1).state == LogState.EMPTY
+
+    def test_so_has_one_whose_broker_has_removed_its_keys_before_the_level_was_raised(self):
+        """It was stopped in order meanwhile: its partitions move, and nobody waits for it."""
+        controller = raised_after_an_orderly_stop(ends=False)
+
+        controller.do(EndLog(*controller.sender(1), 1))
+        controller.fence(1, FenceReason.SHUT_DOWN)
+        controller.settle()
+
+        assert controller.log(1).state == LogState.DRAINED
+        assert {it.leader for it in controller.image.topic("orders").partitions} == {2}
 
     def test_a_broker_tells_the_place_of_the_log_that_it_has_open(self):
         controller = PureController(level=1)
