@@ -1,6 +1,6 @@
-"""Puts one mistake after the other into a copy of the project and runs the test that must notice.
+"""Puts one mistake after the other into copies of the project and runs the test that must notice.
 
-The copy comes first on the import path, and a plugin checks that the test imported the changed file
+A copy comes first on the import path, and a plugin checks that the test imported the changed file
 from there. A test that fails is a mistake caught; anything else but a test that ran is an error of
 the table.
 """
@@ -12,11 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from queue import SimpleQueue
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from tests.seeded.bug import ROOT, SeededBug, Simulated
 from tests.seeded.plugin import NOTHING_RAN, WRONG_MODULE
@@ -25,7 +28,8 @@ PACKAGES = ("broker", "config", "metadata", "pipeline", "protocol", "storage", "
 COPIED = (*PACKAGES, "headrace", "tests", "docs")
 FILES = ("pyproject.toml", "Makefile", "README.md")
 LINKED = (".cache", ".venv")
-TEST_TIMEOUT_S = 60
+AT_ONCE = 2
+TEST_TIMEOUT_S = 120
 RUN_TIMEOUT_S = 600
 MAX_MEMORY_BYTES = 4 << 30  # a mistake may well make a test append for ever
 _FAILED = 1  # of pytest
@@ -35,6 +39,9 @@ _ERRORS = {
 }
 # A mistake that does not even run says nothing about the tests.
 _SLOPPY = ("NameError", "UnboundLocalError", "AttributeError", "ImportError")
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class Outcome(Enum):
@@ -75,6 +82,38 @@ def copied_project() -> Iterator[Path]:
         yield copy
 
 
+class _Copies:
+    """Copies of the project, each for one call at a time. What has not begun at the end is left out."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(AT_ONCE)
+        self._free: SimpleQueue[Path] = SimpleQueue()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        for _ in range(AT_ONCE):
+            self._free.put(self._stack.enter_context(copied_project()))
+        self._stack.callback(self._pool.shutdown, cancel_futures=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def submit(
+        self, call: Callable[Concatenate[Path, _P], _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> "Future[_T]":
+        """Call it with a copy, as soon as one is free."""
+
+        def with_copy() -> _T:
+            copy = self._free.get()
+            try:
+                return call(copy, *args, **kwargs)
+            finally:
+                self._free.put(copy)
+
+        return self._pool.submit(with_copy)
+
+
 @contextmanager
 def mistake(copy: Path, bug: SeededBug) -> Iterator[None]:
     """Put the bug into the copy, for a while.
@@ -113,24 +152,21 @@ def _run(copy: Path, module: Sequence[str]) -> tuple[int, str]:
     command = [sys.executable, "-m", *module]
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("CI", None)  # pytest prints differences whole there: minutes of work
-    try:
-        done = subprocess.run(
-            command,
-            cwd=copy,
-            env=environment,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=RUN_TIMEOUT_S,
-            preexec_fn=_limit_memory,
-        )
-    except subprocess.TimeoutExpired:
-        return -1, f"it took more than {RUN_TIMEOUT_S} s"
-    return done.returncode, done.stdout + done.stderr
-
-
-def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    with subprocess.Popen(
+        command,
+        cwd=copy,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+        try:
+            output, _ = process.communicate(timeout=RUN_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return -1, f"it took more than {RUN_TIMEOUT_S} s"
+    return process.returncode, output
 
 
 def check_sound(copy: Path, bugs: Sequence[SeededBug]) -> str | None:
@@ -187,13 +223,15 @@ def run_simulations(bugs: Sequence[SeededBug]) -> Iterator[Result]:
     Raises:
         AssertionError: something is found without a mistake.
     """
-    with copied_project() as copy:
-        for simulated in sorted({it.simulated for it in bugs if it.simulated}, key=str):
-            code, output = run_simulation(copy, simulated)
+    natures = sorted({it.simulated for it in bugs if it.simulated}, key=str)
+    with _Copies() as copies:
+        sound = [copies.submit(run_simulation, simulated) for simulated in natures]
+        tried = [copies.submit(simulate_bug, it, it.simulated) for it in bugs if it.simulated]
+        for simulated, run_without in zip(natures, sound, strict=True):
+            code, output = run_without.result()
             assert code == 0, f"{simulated} finds something without a mistake: {output[-4000:]}"
-        for bug in bugs:
-            if bug.simulated:
-                yield simulate_bug(copy, bug, bug.simulated)
+        for result in tried:
+            yield result.result()
 
 
 def run(bugs: Sequence[SeededBug]) -> Iterator[Result]:
@@ -202,8 +240,10 @@ def run(bugs: Sequence[SeededBug]) -> Iterator[Result]:
     Raises:
         AssertionError: a test fails without a mistake.
     """
-    with copied_project() as copy:
-        wrong = check_sound(copy, bugs)
+    with _Copies() as copies:
+        sound = copies.submit(check_sound, bugs)
+        tried = [copies.submit(try_bug, it) for it in bugs]
+        wrong = sound.result()
         assert wrong is None, f"the tests do not pass without a mistake: {wrong}"
-        for bug in bugs:
-            yield try_bug(copy, bug)
+        for result in tried:
+            yield result.result()
