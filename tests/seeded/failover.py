@@ -120,6 +120,7 @@ BUGS = (
         """,
         "tests/unit/metadata/controller/test_logs.py"
         "::TestLoss::test_the_partitions_go_on_elsewhere_without_what_the_log_held",
+        simulated=Simulated("lost WALs"),
     ),
     SeededBug(
         "failover-10",

@@ -1,6 +1,6 @@
 """Mistakes that let two nodes believe that they own the same, or somebody believe what is not so."""
 
-from tests.seeded.bug import SeededBug
+from tests.seeded.bug import SeededBug, Simulated
 
 _CONTROLLER = "tests/unit/metadata/controller"
 _FENCING = f"{_CONTROLLER}/test_fencing.py"
@@ -247,6 +247,7 @@ BUGS = (
         "broker.epoch != node_epoch or broker.epoch_ended",
         "broker.epoch != node_epoch",
         f"{_FENCING}::test_a_repetition_is_refused_once_the_epoch_is_over",
+        simulated=Simulated("late commits"),
     ),
     SeededBug(
         "fence-17",

@@ -17,6 +17,7 @@ BUGS = (
         "return [LogReleasedRecord(log.log_id, log.drain.epoch)]",
         "return []",
         f"{_ACTING}::test_not_once_the_owner_has_registered",
+        simulated=Simulated("drains"),
     ),
     SeededBug(
         "logs-02",
@@ -246,5 +247,15 @@ BUGS = (
         """,
         "led.update(leaders)",
         f"{_UNIT}/test_drains.py::TestNewLeaders::test_what_is_moved_in_parts_is_spread_as_a_whole",
+    ),
+    SeededBug(
+        "logs-25",
+        "a log is assigned again although its drainer lives",
+        "metadata/controller/drains.py",
+        "_waits",
+        "return log.drain is None or has_ended(brokers, log.drain.node_id, log.drain.node_epoch)",
+        "return log.drain is None or has_ended(brokers, log.owner)",
+        f"{_ASSIGNING}::test_the_log_of_a_broker_that_has_ended_is_assigned",
+        simulated=Simulated("drains"),
     ),
 )

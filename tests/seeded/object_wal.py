@@ -1,6 +1,6 @@
 """Mistakes in the write-ahead log that is made of objects."""
 
-from tests.seeded.bug import SeededBug
+from tests.seeded.bug import SeededBug, Simulated
 
 _RACE = (
     "tests/property/test_object_wal_race.py::test_what_was_acknowledged_is_found_by_the_successor"
@@ -22,6 +22,7 @@ BUGS = (
             self._confirm(outgoing)
         """,
         f"{_UNIT}/test_commit.py::test_confirmed_in_the_order_of_numbers",
+        simulated=Simulated("WALs in a stormy bucket"),
     ),
     SeededBug(
         "object-02",

@@ -14,6 +14,7 @@ from tests.simulation.cluster.settings import SESSION_MS
 
 SESSION_S = SESSION_MS / 1000
 FAILOVER_S = 3.0  # behind the end of the session
+CUT_OFF = "cut off beyond the session"  # in natures of one kind of fault only
 MAX_AHEAD_MS = 600_000  # of a wall clock; records more than an hour ahead are refused
 
 
@@ -33,6 +34,7 @@ class Story:
             "cut": self._cut,
             "one-way cut": self._cut_one_way,
             "isolate": self._isolate,
+            CUT_OFF: self._cut_off,
             "all controllers": self._all_controllers,
             "leader and another": self._leader_and_another,
             "bucket down": self._bucket_down,
@@ -132,6 +134,18 @@ class Story:
         if self.rng.random() < 0.7:
             links += [(it, one.name) for it in others]
         await self._cut_links(links)
+
+    async def _cut_off(self) -> None:
+        """A broker reaches clients and the bucket, and no controller, until its session has ended."""
+        cluster = self.cluster
+        name = self.rng.choice(cluster.brokers).name
+        links = [(name, it.name) for it in cluster.controllers]
+        links += [(there, here) for here, there in links]
+        for link in links:
+            cluster.network.cut(*link)
+        await asyncio.sleep(SESSION_S * self.rng.uniform(1.0, 1.3))
+        for link in links:
+            cluster.network.heal(*link)
 
     async def _all_controllers(self) -> None:
         async with asyncio.TaskGroup() as all_of_them:

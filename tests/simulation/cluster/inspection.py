@@ -19,9 +19,10 @@ from headrace.metadata.log_admin import LogAdmin
 from headrace.storage.audit.inventory import KeyKind, meaning_of
 from headrace.storage.objects.keys import object_key
 from tests.simulation.cluster.cluster import Cluster, Host
+from tests.simulation.cluster.handovers import wrong_changes
 
 LOOK_S = 0.05
-MAX_FAILURES = 20
+MAX_FAILURES = 5  # then the run is over
 EQUAL_S = 20.0
 SWEPT_S = 240.0
 
@@ -114,14 +115,13 @@ def led_twice(cluster: Cluster) -> list[str]:
     """Return the partitions that two brokers serve at this moment."""
     leaders: dict[tuple[UUID, int], list[str]] = {}
     for host in cluster.brokers + cluster.twins:
-        for key in sorted(served(host)):
+        for key in served(host):
             leaders.setdefault(key, []).append(host.name)
-    return [f"{key} is led by {hosts}" for key, hosts in leaders.items() if len(hosts) > 1]
+    return [f"{it} is led by {leaders[it]}" for it in sorted(leaders) if len(leaders[it]) > 1]
 
 
-def served_too_long(cluster: Cluster) -> list[str]:
+def served_too_long(cluster: Cluster, newest: MetadataImage | None) -> list[str]:
     """Return the brokers whose lease holds although a controller has ended their epoch: another may lead."""
-    newest = newest_image(cluster)
     found = []
     for host in cluster.brokers + cluster.twins:
         role = broker_of(host)
@@ -137,19 +137,22 @@ def served_too_long(cluster: Cluster) -> list[str]:
 
 
 async def watch_leaders(cluster: Cluster) -> None:
-    """Look for partitions with two leaders and leases that are too long, until cancelled; count drains."""
+    """Look for two leaders, leases that are too long and wrong changes, until much is found; count drains."""
     drains: set[tuple[Drain | None, LogState]] = set()
-    while True:
+    last: MetadataImage | None = None
+    while len(cluster.failures) < MAX_FAILURES:
         await asyncio.sleep(LOOK_S)
         image = newest_image(cluster)
         for log in () if image is None else image.logs.values():
             if log.drain is not None and (log.drain, log.state) not in drains:
                 drains.add((log.drain, log.state))
                 cluster.counts[f"log {log.state.name.lower()}"] += 1
-        if len(cluster.failures) < MAX_FAILURES:
-            now_s = cluster.loop.time()
-            found = led_twice(cluster) + served_too_long(cluster)
-            cluster.failures += [f"at {now_s:.2f} s {it}" for it in found]
+        found = led_twice(cluster) + served_too_long(cluster, image)
+        if image is not None and (last is None or image.index > last.index):
+            found += [] if last is None else wrong_changes(last, image)
+            last = image
+        now_s = cluster.loop.time()
+        cluster.failures += [f"at {now_s:.2f} s {it}" for it in found]
 
 
 async def unequal_metadata(cluster: Cluster) -> list[str]:

@@ -43,6 +43,9 @@ NATURES = {
         upload_interval_ms=300,
     ),
     "WALs in the bucket": replace(nature("kill", "stop beyond the session"), wal="bucket"),
+    "WALs in a stormy bucket": replace(
+        nature("kill", weather=Weather(lost=0.05, late=0.05)), wal="bucket"
+    ),
     "lost WALs": nature("empty WAL", "kill"),
     "clients cut": nature("client cut", "slow host"),
     "brokers lost": nature("broker lost", "most brokers lost"),
@@ -57,5 +60,6 @@ NATURES = {
     ),
     "drainers killed": nature("drainer killed", weather=SLOW_BUCKET),
     "second processes": replace(nature("second process", "isolate"), wal="bucket"),
+    "late commits": replace(nature("cut off beyond the session"), upload_interval_ms=300),
     "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),
 }

@@ -85,6 +85,9 @@ class Run:
         except TimeoutError:
             down = [it.name for it in cluster.hosts if it.address is None]
             self.report.findings.append(f"stuck; not serving: {down}")
+        except asyncio.CancelledError:
+            self._watch.result()  # raises what it has failed with
+            cluster.tell("much is found")
         finally:
             report = self.report
             report.findings += cluster.failures
@@ -104,7 +107,8 @@ class Run:
             self.report.findings.append(f"{context.get('message')}: {context.get('exception')!r}")
 
     async def _begin(self) -> None:
-        cluster = self.cluster
+        cluster, whole = self.cluster, asyncio.current_task()
+        assert whole is not None
         for host in cluster.hosts:
             cluster.start(host)
         self._supervisor = asyncio.create_task(cluster.supervise())
@@ -112,6 +116,7 @@ class Run:
             await cluster.serving(cluster.hosts)
             await self.load.start("admin", self.load.create_topics())
         self._watch = asyncio.create_task(inspection.watch_leaders(cluster))
+        self._watch.add_done_callback(lambda _: whole.cancel())  # it has found enough
 
     async def _load(self) -> None:
         cluster = self.cluster
