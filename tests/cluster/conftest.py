@@ -48,8 +48,8 @@ def loaded(resting: Cluster) -> Iterator[Scene]:
 
 @pytest.fixture
 def scene(loaded: Scene) -> Scene:
-    """The cluster under load, with nothing wrong."""
-    loaded.settle()
+    """The cluster under load, with nothing wrong: each scenario settles at its end, or has failed."""
+    loaded.cluster.heal()
     return loaded
 
 

@@ -108,7 +108,6 @@ def test_a_bucket_that_fails_in_the_middle_of_a_drain_costs_time_only(scene: Sce
         cluster.s3.start()
         cluster.fail_bucket(FAULTS)
     scene.check_others_serve(owner)
-    scene.records.read_from_the_beginning()
     before = cluster.bucket_faults.total()
     cluster.fail_bucket(Faults())
     assert cluster.bucket_faults.total() > before, "the bucket did not fail"
