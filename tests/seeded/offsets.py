@@ -7,10 +7,7 @@ _PROPERTY = (
     "tests/property/test_log_rewriting.py"
     "::test_a_log_gives_the_same_state_wherever_its_rewriting_ends"
 )
-_RUNS = (
-    "tests/unit/broker/coordinator/test_record_runs.py"
-    "::test_runs_and_single_records_give_the_same_shard"
-)
+_RUNS = "tests/unit/broker/coordinator/test_record_runs.py"
 _DIFFERS = (
     "lead != known_lead or delta & mask != delta_length or found != known_owner"
     " or begin != known_begin or metadata != _NO_METADATA or tail != known_tail"
@@ -115,7 +112,7 @@ BUGS = (
         "_read_run",
         _DIFFERS,
         _DIFFERS.replace("found != known_owner or ", ""),
-        _RUNS,
+        f"{_RUNS}::test_a_run_ends_with_its_group_and_topic_and_with_anything_else",
     ),
     SeededBug(
         "offsets-10",
@@ -124,6 +121,6 @@ BUGS = (
         "_read_run",
         _DIFFERS,
         _DIFFERS.replace(" or tail != known_tail", ""),
-        _RUNS,
+        f"{_RUNS}::test_an_offset_has_the_topic_id_of_its_own_record",
     ),
 )

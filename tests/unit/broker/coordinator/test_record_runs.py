@@ -220,6 +220,16 @@ def test_a_run_ends_with_its_group_and_topic_and_with_anything_else() -> None:
     ]
 
 
+def test_an_offset_has_the_topic_id_of_its_own_record() -> None:
+    values = [OffsetCommitValue(5, 1, "", 7, topic_id=UUID(int=it)) for it in (1, 1, 2)]
+    keys = [OffsetCommitKey("g", "t", it) for it in range(3)]
+    found = decoded_of(list(map(OffsetRecord, keys, values)))
+    assert found == [
+        (OffsetRun("g", "t", {0: values[0], 1: values[1]}), 2),
+        (OffsetRun("g", "t", {2: values[2]}), 1),
+    ]
+
+
 def test_what_a_rewrite_writes_is_read_in_few_runs_each_with_a_bound() -> None:
     written = [replace(written_of(offset(number)), offset_delta=number) for number in range(1_000)]
     counts = [number for _, number in decoded_of(written)]
