@@ -49,7 +49,7 @@ from headrace.broker.partition.append_rules import (
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.partition import Accepted, Partition
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID
-from headrace.broker.partition.refused_batches import RefusedBatches, Topic
+from headrace.broker.partition.refused_batches import RefusedBatches
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
@@ -228,7 +228,7 @@ class ProduceHandler:
                 found = self._find(produce.header, topic, index)
                 work += _BATCH_WORK
                 if isinstance(found, Rejection):
-                    self._refused.note(_named(topic), index, records, found.code, now_ms)
+                    self._note(topic, index, records, found, now_ms)
                     judged.append((index, None, found))
                 else:
                     outcome = yield from append_rules.validate(
@@ -260,7 +260,7 @@ class ProduceHandler:
         for topic, judged in zip(request.topics, by_topic, strict=True):
             answers = []
             for one in judged:
-                answers.append(self._append_one(_named(topic), one, now_ms, pending))
+                answers.append(self._append_one(one, now_ms, pending))
                 number += 1
                 if number % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP
@@ -296,11 +296,11 @@ class ProduceHandler:
         return found
 
     def _append_one(
-        self, topic: Topic, judged: _Judged, now_ms: int, pending: _PendingProduce
+        self, judged: _Judged, now_ms: int, pending: _PendingProduce
     ) -> ProducePartitionResponse:
         index, partition, outcome = judged
-        if self._refused.by_producer and isinstance(outcome, Validated):
-            outcome = self._unless_behind(topic, index, partition, outcome, now_ms)
+        if partition is not None and self._refused.by_producer and isinstance(outcome, Validated):
+            outcome = self._unless_behind(partition, outcome, now_ms)
         if isinstance(outcome, Validated):
             assert partition is not None  # without one nothing is valid
             pending.waiting += 1
@@ -311,19 +311,33 @@ class ProduceHandler:
                     index, 0, base_offset, append_time_ms, partition.log_start_offset
                 )
             pending.batch_done(None)
-            self._refused.note(topic, index, outcome.records, result.code, now_ms)
+            key = (partition.topic_id, index)
+            self._refused.note(key, outcome.records, result.code, now_ms)
             outcome = result
         pending.refused = True
         return self._rejected(index, outcome)
 
+    def _note(
+        self,
+        topic: ProduceTopic,
+        index: int,
+        records: memoryview | None,
+        refusal: Rejection,
+        now_ms: int,
+    ) -> None:
+        """Note a batch that was refused before its partition was looked at, or for all partitions alike."""
+        key = self._partitions.known(topic.name, topic.topic_id, index)
+        if key is not None:
+            self._refused.note(key, records, refusal.code, now_ms)
+
     def _unless_behind(
-        self, topic: Topic, index: int, partition: Partition | None, batch: Validated, now_ms: int
+        self, partition: Partition, batch: Validated, now_ms: int
     ) -> Validated | Rejection:
         """Refuse what was sent behind a batch that was refused and is still missing."""
         header = batch.header
-        if partition is None or header.producer_id == NO_PRODUCER_ID:
+        if header.producer_id == NO_PRODUCER_ID:
             return batch
-        first = self._refused.before(topic, index, header, now_ms)
+        first = self._refused.before((partition.topic_id, partition.index), header, now_ms)
         producers = partition.state.producers
         if first and producers.lacks(header.producer_id, first.epoch, first.sequence):
             return Rejection(first.code, "not appended: the batch before it was refused")
@@ -353,7 +367,7 @@ class ProduceHandler:
         for topic in request.topics:
             answers = []
             for index, records in topic.partitions:
-                self._refused.note(_named(topic), index, records, refusal.code, now_ms)
+                self._note(topic, index, records, refusal, now_ms)
                 answers.append(self._rejected(index, refusal))
                 number += 1
                 if number % SLICE_PARTITIONS == 0:
@@ -362,10 +376,6 @@ class ProduceHandler:
         correlation_id = produce.header.correlation_id
         answer = yield from encode_produce_response(version, correlation_id, responses)
         produce.reply.send([_SIZE.pack(len(answer)), answer])
-
-
-def _named(topic: ProduceTopic) -> Topic:
-    return topic.topic_id or topic.name
 
 
 def _in_slices(steps: Generator[None, None, _T]) -> _Steps[_T]:

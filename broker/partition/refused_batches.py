@@ -8,28 +8,24 @@ twice. (Java's producer repeats just that batch.)
 """
 
 from typing import Final, NamedTuple
-from uuid import UUID
 
+from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SEQUENCE_COUNT
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import HEADER_BYTES, MAGIC, BatchHeader, parse_header
 
 MAX_REFUSED: Final = 10_000  # the oldest go first; what was sent behind them is out of order again
-REFUSED_FOR_MS: Final = (
-    30_000  # requests that were sent before the refusal was heard of have come by then
-)
+# Requests that were sent before the refusal was heard of have come by then.
+REFUSED_FOR_MS: Final = 30_000
+_NOTHING: Final = -1
 # Those that a producer answers by sending the same batch again.
 PASSING: Final = frozenset(
     {
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
         ErrorCode.NOT_ENOUGH_REPLICAS,
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        ErrorCode.UNKNOWN_TOPIC_ID,
         ErrorCode.KAFKA_STORAGE_ERROR,
     }
 )
-
-Topic = str | UUID | None  # as its clients name it
 
 
 class Refused(NamedTuple):
@@ -39,17 +35,18 @@ class Refused(NamedTuple):
     sequence: int
     code: ErrorCode
     at_ms: int
+    behind: int = _NOTHING  # the sequence of what was first refused because of it
 
 
 class RefusedBatches:
     """All of a broker's."""
 
     def __init__(self) -> None:
-        # By topic, partition and producer id, in the order of their refusals.
-        self.by_producer: dict[tuple[Topic, int, int], Refused] = {}
+        # By partition and producer id, in the order of their refusals.
+        self.by_producer: dict[tuple[PartitionKey, int], Refused] = {}
 
     def note(
-        self, topic: Topic, index: int, records: memoryview | None, code: ErrorCode, now_ms: int
+        self, partition: PartitionKey, records: memoryview | None, code: ErrorCode, now_ms: int
     ) -> None:
         """Note that a batch was refused, and not appended."""
         if code not in PASSING or records is None or len(records) < HEADER_BYTES:
@@ -57,27 +54,32 @@ class RefusedBatches:
         header = parse_header(records)
         if header.magic != MAGIC or header.producer_id == NO_PRODUCER_ID:
             return
-        if self._behind(topic, index, header, now_ms) is not None:
+        key = (partition, header.producer_id)
+        if self._behind(key, header, now_ms) is not None:
             return
-        key = (topic, index, header.producer_id)
         self.by_producer.pop(key, None)
         self.by_producer[key] = Refused(header.producer_epoch, header.base_sequence, code, now_ms)
         while len(self.by_producer) > MAX_REFUSED or self._is_over(self._oldest, now_ms):
             del self.by_producer[next(iter(self.by_producer))]
 
-    def before(self, topic: Topic, index: int, header: BatchHeader, now_ms: int) -> Refused | None:
-        """Return the refused batch that this one was sent behind; forget it if it is this one."""
-        key = (topic, index, header.producer_id)
-        found = self.by_producer.get(key)
-        if found is None:
+    def before(self, partition: PartitionKey, header: BatchHeader, now_ms: int) -> Refused | None:
+        """Return the refused batch that this one was sent behind; forget it if it is this one, or will not come.
+
+        Producers send again in order: the first batch that was refused because of it comes again behind it only.
+        """
+        key = (partition, header.producer_id)
+        found = self._behind(key, header, now_ms)
+        if found is None or found.behind == header.base_sequence:
+            self.by_producer.pop(key, None)
             return None
-        if self._behind(topic, index, header, now_ms) is None:
-            del self.by_producer[key]
-            return None
+        if found.behind == _NOTHING:
+            self.by_producer[key] = found._replace(behind=header.base_sequence)
         return found
 
-    def _behind(self, topic: Topic, index: int, header: BatchHeader, now_ms: int) -> Refused | None:
-        found = self.by_producer.get((topic, index, header.producer_id))
+    def _behind(
+        self, key: tuple[PartitionKey, int], header: BatchHeader, now_ms: int
+    ) -> Refused | None:
+        found = self.by_producer.get(key)
         if found is None or found.epoch != header.producer_epoch or self._is_over(found, now_ms):
             return None
         ahead = (header.base_sequence - found.sequence) % SEQUENCE_COUNT

@@ -113,6 +113,19 @@ class PartitionRegistry:
         self.on_missed((topic_id, index))
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
 
+    def known(self, topic: str, topic_id: UUID | None, index: int) -> PartitionKey | None:
+        """The key of a partition that is open, or in the metadata; `topic` is its name where there is no id."""
+        found = (
+            self._by_name.get((topic, index)) if topic_id is None else self.get((topic_id, index))
+        )
+        if found is not None:
+            return found.topic_id, index
+        images = self._client.image
+        image = images.topic(topic) if topic_id is None else images.topic_by_id(topic_id)
+        if image is None or not 0 <= index < len(image.partitions):
+            return None
+        return image.topic_id, index
+
     def subscribe(self, *, opened: Listener, closed: Listener) -> None:
         """Call `opened` with each partition that is added from now on, `closed` with each that is removed."""
         self._listeners.append((opened, closed))

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.wakeups import Reader, Wakeups
@@ -308,6 +309,14 @@ class FakeRegistry:
         if wanted is None or self.client.image.topic_by_id(wanted) is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+    def known(self, topic: str, wanted: UUID | None, index: int) -> PartitionKey | None:
+        found = self.find(topic, index) if wanted is None else self.find_by_id(wanted, index)
+        if isinstance(found, Partition):
+            return found.topic_id, index
+        images = self.client.image
+        image = images.topic(topic) if wanted is None else images.topic_by_id(wanted)
+        return None if image is None else (image.topic_id, index)
 
     async def wait_open(self, names: Sequence[str], timeout_ms: int) -> bool:
         self.waited_for.append((set(names), timeout_ms))

@@ -593,6 +593,25 @@ def test_what_was_sent_behind_a_refused_batch_is_refused_alike_until_that_is_sen
     assert produce(first + 9) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "a gap that is its own"
 
 
+@pytest.mark.parametrize("versions", [(13, 12), (12, 13)])
+def test_a_producer_may_name_a_topic_in_two_ways(versions: tuple[int, int]) -> None:
+    broker = Broker()
+    first, second = versions
+    with without_lease(broker):
+        refused = broker.one(first, "t", topic_id(1), batch(sequence=0)).error_code
+    assert refused == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert broker.one(second, "t", topic_id(1), batch(sequence=1)).error_code == refused
+    assert broker.one(first, "t", topic_id(1), batch(sequence=0)).error_code == 0
+
+
+def test_what_was_refused_of_unknown_topics_is_not_kept() -> None:
+    broker = Broker()
+    with without_lease(broker):
+        broker.one(9, "unknown", None, batch(sequence=0))
+        broker.one(13, "", topic_id(77), batch(sequence=0))
+    assert not broker.handler._refused.by_producer
+
+
 def test_what_was_sent_again_elsewhere_holds_nothing_up() -> None:
     """The partition has moved and come back, and its producer is known to be further."""
     broker = Broker()

@@ -1,5 +1,7 @@
 """Which batches were sent behind one that was refused."""
 
+from uuid import UUID
+
 import pytest
 
 from headrace.broker.partition import refused_batches
@@ -9,6 +11,7 @@ from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import parse_header
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 
+TOPIC = UUID(int=7)
 NOT_LEADER = ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
@@ -18,18 +21,19 @@ def batch(sequence: int, *, producer: int = 9, epoch: int = 0) -> memoryview:
 
 
 class Noted:
-    """Notes at partition 0 of "t", one batch after the other."""
+    """Notes at partition 0 of a topic, one batch after the other."""
 
     def __init__(self) -> None:
         self.refused = RefusedBatches()
         self.now_ms = 1_000
 
     def note(self, sequence: int, code: ErrorCode = NOT_LEADER, **of: int) -> None:
-        self.refused.note("t", 0, batch(sequence, **of), code, self.now_ms)
+        self.refused.note((TOPIC, 0), batch(sequence, **of), code, self.now_ms)
 
     def before(self, sequence: int, *, index: int = 0, **of: int) -> int | None:
         """The sequence of the refused batch that this one was sent behind."""
-        found = self.refused.before("t", index, parse_header(batch(sequence, **of)), self.now_ms)
+        header = parse_header(batch(sequence, **of))
+        found = self.refused.before((TOPIC, index), header, self.now_ms)
         return None if found is None else found.sequence
 
 
@@ -41,10 +45,19 @@ def noted() -> Noted:
 def test_the_first_that_was_refused_is_before_all_that_follow_it(noted: Noted) -> None:
     noted.note(7)
     noted.note(8)
-    assert [noted.before(it) for it in (8, 9, 300)] == [7, 7, 7]
     assert noted.before(8, index=1) is None
     assert noted.before(8, producer=10) is None
-    assert noted.before(8) == 7
+    assert [noted.before(it) for it in (8, 9, 300)] == [7, 7, 7]
+
+
+def test_it_will_not_come_if_what_followed_it_comes_again_without_it(noted: Noted) -> None:
+    noted.note(7)
+    assert [noted.before(it) for it in (8, 9)] == [7, 7]
+    noted.note(7)  # again, and refused again
+    assert [noted.before(it) for it in (8, 9)] == [7, 7]
+    assert noted.before(8) is None, "its producer has given it up"
+    assert noted.before(9) is None
+    assert not noted.refused.by_producer
 
 
 def test_it_is_forgotten_when_it_is_sent_again(noted: Noted) -> None:
@@ -76,13 +89,14 @@ def test_nobody_waits_for_ever_for_what_does_not_come_again(noted: Noted) -> Non
     noted.now_ms += REFUSED_FOR_MS
     assert noted.before(8) == 7
     noted.now_ms += 1
-    assert noted.before(8) is None
+    assert noted.before(9) is None
+    assert not noted.refused.by_producer
     noted.note(7)
     noted.now_ms -= REFUSED_FOR_MS + 1  # the clock was set
     assert noted.before(8) is None
 
 
-@pytest.mark.parametrize("code", [ErrorCode.INVALID_RECORD, ErrorCode.MESSAGE_TOO_LARGE])
+@pytest.mark.parametrize("code", [ErrorCode.INVALID_RECORD, ErrorCode.UNKNOWN_TOPIC_ID])
 def test_what_is_not_sent_again_is_not_waited_for(noted: Noted, code: ErrorCode) -> None:
     noted.note(7, code)
     assert not noted.refused.by_producer
@@ -90,7 +104,7 @@ def test_what_is_not_sent_again_is_not_waited_for(noted: Noted, code: ErrorCode)
 
 @pytest.mark.parametrize("records", [None, memoryview(b"short"), memoryview(bytes(61))])
 def test_what_is_no_batch_is_not_noted(noted: Noted, records: memoryview | None) -> None:
-    noted.refused.note("t", 0, records, NOT_LEADER, 0)
+    noted.refused.note((TOPIC, 0), records, NOT_LEADER, 0)
     assert not noted.refused.by_producer
 
 
