@@ -15,12 +15,16 @@ from typing import Final
 
 from headrace.storage.ports import Buffer
 
-PAGE_BYTES: Final = 4096  # what direct IO is aligned to; no device asks for more
+PAGE_BYTES: Final = (
+    4096  # what direct IO is aligned to; the few devices that ask for more refuse it
+)
 STAGING_BYTES: Final = (
     1024 * 1024
 )  # copied at a time, 0.1 ms with the GIL; the write that follows is without it
 MIN_DIRECT_BYTES: Final = 128 * 1024  # less is cheaper through the page cache
 WRITEV_PARTS: Final = 512  # below MAX_IOV, which is 1024 on Linux
+# What is answered where there is no direct IO, or not of this size.
+_NOT_DIRECT: Final = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
 class _Staging(threading.local):
@@ -53,11 +57,11 @@ def append(path: Path, parts: Sequence[Buffer]) -> None:
 
 
 def _append_pages(path: Path, parts: Sequence[Buffer], size_bytes: int) -> Sequence[Buffer]:
-    """Append the first `size_bytes`, whole pages, by direct IO; return what is left, which is all if that cannot be."""
+    """Append up to the first `size_bytes`, whole pages, by direct IO; return what is left."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_DIRECT)
     except OSError as error:
-        if error.errno != errno.EINVAL:
+        if error.errno not in _NOT_DIRECT:
             raise
         return parts
     try:
@@ -70,37 +74,37 @@ def _append_pages(path: Path, parts: Sequence[Buffer], size_bytes: int) -> Seque
 
 def _write_pages(descriptor: int, parts: Sequence[Buffer], size_bytes: int) -> Sequence[Buffer]:
     staging = _staging.view
-    left: list[Buffer] = []
-    filled = written = 0
-    for part in parts:
+    filled = staged = 0
+    for number, part in enumerate(parts):
         rest = memoryview(part)
         while rest:
-            count = min(len(rest), STAGING_BYTES - filled, size_bytes - written - filled)
+            count = min(len(rest), STAGING_BYTES - filled, size_bytes - staged)
             if not count:
-                left.append(rest)
-                break
+                return [rest, *parts[number + 1 :]]
             staging[filled : filled + count] = rest[:count]
             rest = rest[count:]
             filled += count
-            if filled == STAGING_BYTES or written + filled == size_bytes:
-                try:
-                    _write_staged(descriptor, staging[:filled])
-                except OSError as error:
-                    # Some file systems take the flag and refuse the write.
-                    if error.errno == errno.EINVAL and not written:
-                        return parts
-                    raise
-                written += filled
+            staged += count
+            if filled == STAGING_BYTES or staged == size_bytes:
+                if refused := _write_staged(descriptor, staging[:filled]):
+                    return [bytes(refused), rest, *parts[number + 1 :]]
                 filled = 0
-    return left
+    return ()
 
 
-def _write_staged(descriptor: int, pages: memoryview) -> None:
+def _write_staged(descriptor: int, pages: memoryview) -> memoryview:
+    """Write pages; return those that are refused because of their size, or because direct IO is only pretended."""
     while pages:
-        count = os.write(descriptor, pages)
-        if count % PAGE_BYTES:
-            raise OSError(errno.EIO, f"{count} bytes of a direct write arrived, not whole pages")
+        try:
+            count = os.write(descriptor, pages)
+        except OSError as error:
+            if error.errno not in _NOT_DIRECT:
+                raise
+            break
+        if not count:
+            raise OSError(errno.EIO, "a direct write took nothing")
         pages = pages[count:]
+    return pages
 
 
 def _write_fully(descriptor: int, piece: list[Buffer]) -> None:
@@ -113,3 +117,5 @@ def _write_fully(descriptor: int, piece: list[Buffer]) -> None:
             written -= len(piece.pop(0))
         piece[0] = memoryview(piece[0])[written:]
         written = os.writev(descriptor, piece)
+        if not written:
+            raise OSError(errno.EIO, "a write took nothing")

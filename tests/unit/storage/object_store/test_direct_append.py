@@ -119,24 +119,50 @@ def test_where_the_flag_is_taken_and_the_write_refused(path: Path, writes: Write
     assert path.read_bytes() == b"".join(parts)
 
 
-def test_a_refusal_behind_what_was_written_is_an_error(path: Path, writes: Writes) -> None:
-    def first_only(descriptor: int, pages: memoryview) -> int:
-        writes.answer = refused
-        return writes.only(STAGING_BYTES)(descriptor, pages)
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_where_it_is_refused_behind_what_was_written(
+    path: Path, writes: Writes, after: int
+) -> None:
+    """Devices with pages of 16 KiB refuse the last ones of many writes; a short write may be continued by none."""
+    taken = writes.only(PAGE_BYTES)
 
-    writes.answer = first_only
-    with pytest.raises(OSError, match="Invalid argument"):
+    def some(descriptor: int, pages: memoryview) -> int:
+        if len(writes.sizes) >= after:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return taken(descriptor, pages)
+
+    writes.answer = some
+    parts = random_parts(random.Random(4), 9 * PAGE_BYTES + 5)
+    append(path, parts)
+    assert path.read_bytes() == b"".join(parts)
+    assert writes.sizes == [PAGE_BYTES] * after
+
+
+def test_another_error_is_an_error(path: Path, writes: Writes) -> None:
+    def full(_descriptor: int, _pages: memoryview) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    writes.answer = full
+    with pytest.raises(OSError, match="No space left"):
         append(path, random_parts(random.Random(4), 9 * PAGE_BYTES))
 
 
-def test_a_short_write_of_whole_pages_is_completed(path: Path, writes: Writes) -> None:
-    writes.answer = writes.only(PAGE_BYTES)
+@pytest.mark.parametrize("size_bytes", [PAGE_BYTES, 512])
+def test_a_short_write_is_completed(path: Path, writes: Writes, size_bytes: int) -> None:
+    """What is left of a page is refused by most devices, and goes through the page cache."""
+    writes.answer = writes.only(size_bytes)
     parts = random_parts(random.Random(5), 9 * PAGE_BYTES + 1)
     append(path, parts)
     assert path.read_bytes() == b"".join(parts)
 
 
-def test_a_short_write_within_a_page_is_an_error(path: Path, writes: Writes) -> None:
-    writes.answer = lambda _descriptor, _pages: 512
-    with pytest.raises(OSError, match="not whole pages"):
+def test_a_write_that_takes_nothing_is_an_error(
+    path: Path, writes: Writes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes.answer = lambda _descriptor, _pages: 0
+    with pytest.raises(OSError, match="took nothing"):
         append(path, random_parts(random.Random(6), 9 * PAGE_BYTES))
+    counts = iter((1, 0))
+    monkeypatch.setattr(os, "writev", lambda _descriptor, _pieces: next(counts))
+    with pytest.raises(OSError, match="took nothing"):
+        append(path, [bytes(100)])
