@@ -93,7 +93,6 @@ def assigned_leader(replicas: Sequence[int], image: MetadataImage) -> int:
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"the manual assignment {list(replicas)} names a broker twice",
         )
-    leader = None
     for node_id in replicas:
         broker = image.brokers.get(node_id)
         if broker is None:
@@ -101,11 +100,13 @@ def assigned_leader(replicas: Sequence[int], image: MetadataImage) -> int:
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"the manual assignment names broker {node_id}, which is not registered",
             )
-        if leader is None and not broker.fenced:
-            leader = node_id
-    if leader is None:
+    unfenced = [it for it in replicas if not image.brokers[it].fenced]
+    if not unfenced:
         raise RefusedError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"none of the brokers {list(replicas)} of the manual assignment is active",
         )
-    return leader
+    if len(unfenced) == 1:
+        return unfenced[0]
+    staying = active_brokers(image)
+    return next((it for it in unfenced if it in staying), unfenced[0])

@@ -96,6 +96,18 @@ class TestAssigning:
         controller.register(1, serve=False)
         assert controller.settle() == []
 
+    @about_to_end
+    def test_a_broker_that_is_about_to_end_leads_what_is_assigned_to_it_only_alone(
+        self, controller, about_to_end
+    ):
+        about_to_end(controller, 2)
+        controller.create("both", -1, assignments=((0, (2, 3)), (1, (3, 2))))
+        controller.create("alone", -1, assignments=((0, (2,)),))
+
+        topics = map(controller.image.topic, ("both", "alone"))
+        leaders = [it.leader for topic in topics for it in topic.partitions]
+        assert leaders == [3, 3, 2]
+
     def test_a_starting_broker_drains_nothing(self):
         controller = cluster((1,))
         controller.register(2, serve=False)
