@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from tests.simulation.cluster import inspection
 from tests.simulation.cluster import run as simulation
 from tests.simulation.cluster.natures import nature
 from tests.simulation.cluster.paused_machines import PAUSED, REFUSED, PausableCluster, PausingStory
@@ -20,6 +21,7 @@ NATURE = nature(PAUSED)
 def reports(patch: pytest.MonkeyPatch, seeds: range, *, is_fenced: bool) -> list[Report]:
     patch.setattr(simulation, "Cluster", partial(PausableCluster, is_fenced=is_fenced))
     patch.setattr(simulation, "Story", PausingStory)
+    patch.setattr(inspection, "MAX_FAILURES", 1_000_000)  # what leases cannot tell ends no run
     return list(run(seeds, seconds=12.0, jobs=2, nature=NATURE))
 
 
