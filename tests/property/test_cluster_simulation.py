@@ -8,10 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from headrace.metadata.errors import RefusedError
+from headrace.protocol.errors import ErrorCode
 from tests.environment.rotation import turn_of_today
 from tests.simulation.cluster.lost_logs import LostLogs
 from tests.simulation.cluster.natures import NATURES, nature
 from tests.simulation.cluster.records import RecordHistory
+from tests.simulation.cluster.run import Run
 from tests.simulation.cluster.swarm import run
 
 FIRST_ROTATING = 1_000_000  # those before are the ledger's
@@ -36,6 +39,19 @@ def test_a_seed_gives_the_same_trace_in_two_processes() -> None:
     assert one["findings"] == []
     assert one["acknowledged"]
     assert (one["trace"], one["arrivals"]) == (other["trace"], other["arrivals"])
+
+
+@pytest.mark.timeout(30)
+def test_what_breaks_the_simulation_itself_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also an error that does not get from one process to another."""
+
+    async def begin(_run: Run) -> None:
+        raise RefusedError(ErrorCode.NOT_CONTROLLER, "the controller has not started")
+
+    monkeypatch.setattr(Run, "_begin", begin)
+    (report,) = run([1])
+    (finding,) = report.findings
+    assert "the controller has not started" in finding
 
 
 def told(*offsets: int) -> RecordHistory:

@@ -46,6 +46,7 @@ BUGS = (
                 return _drained(log, NO_POSITION, image, inputs)
         """,
         f"{_DRAINS}::TestAssigning::test_the_log_of_a_broker_that_has_ended_is_assigned",
+        simulated=_LOST,
     ),
     SeededBug(
         "failover-04",
@@ -96,6 +97,7 @@ BUGS = (
         "it.leader_epoch + 1",
         "it.leader_epoch",
         _FINISHING,
+        simulated=_LOST,
     ),
     SeededBug(
         "failover-08",

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from headrace.broker.node.broker_role import BrokerRole
 from headrace.broker.node.controller_role import ControllerRole
+from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerState
 from headrace.metadata.images.logs import Drain, LogImage, LogState
@@ -43,7 +44,10 @@ def image_of(host: Host) -> MetadataImage | None:
     """Return the metadata as a node has them."""
     controller, broker = controller_of(host), broker_of(host)
     if controller is not None:
-        return controller.node.image
+        try:
+            return controller.node.image
+        except RefusedError:
+            return None  # it is starting
     parts = None if broker is None else broker._parts
     return None if parts is None else parts._client.image
 

@@ -11,6 +11,7 @@ import random
 import signal
 import sys
 import time
+import traceback
 from collections import Counter
 
 from tests.simulation.cluster import inspection
@@ -164,6 +165,10 @@ def simulate(
         loop.run_until_complete(run.main())
     except _HangsError:
         run.report.findings.append(f"no end after {MAX_PROCESSOR_S} s of the processor")
+    except Exception as error:  # of the simulation itself; it may not get to another process
+        if says:
+            traceback.print_exception(error)
+        run.report.findings.append(f"the simulation has failed: {error!r}")
     signal.setitimer(signal.ITIMER_PROF, 0)
     run.report.processor_s = time.process_time() - begun_s
     return run.report
