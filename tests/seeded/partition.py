@@ -114,4 +114,24 @@ BUGS = (
         "batch[len(batch)] = waiting",
         "tests/unit/broker/adapters/test_stream_batches.py::test_a_request_names_no_stream_twice",
     ),
+    SeededBug(
+        "partition-10",
+        "what an idempotent producer sent behind a refused batch overtakes it",
+        "broker/api/produce.py",
+        "ProduceHandler._unless_behind",
+        "if first and producers.lacks(header.producer_id, first.epoch, first.sequence):",
+        "if first and not producers.lacks(header.producer_id, first.epoch, first.sequence):",
+        "tests/unit/broker/api/test_produce.py"
+        "::test_what_was_sent_behind_a_refused_batch_is_refused_alike_until_that_is_sent_again",
+    ),
+    SeededBug(
+        "partition-11",
+        "a batch that was given up by its producer holds up what follows it",
+        "broker/partition/refused_batches.py",
+        "RefusedBatches.before",
+        "if found is None or found.behind == header.base_sequence:",
+        "if found is None:",
+        "tests/unit/broker/partition/test_refused_batches.py"
+        "::test_it_will_not_come_if_what_followed_it_comes_again_without_it",
+    ),
 )

@@ -212,4 +212,24 @@ BUGS = (
         "tests/unit/metadata/test_publishing.py"
         "::test_who_waits_for_a_snapshot_gets_it_within_the_shortest_interval",
     ),
+    SeededBug(
+        "stores-19",
+        "where direct IO ends, what follows the refused pages is forgotten",
+        "storage/object_store/direct_append.py",
+        "_write_pages",
+        "return [bytes(refused), rest, *parts[number + 1 :]]",
+        "return [bytes(refused), *parts[number + 1 :]]",
+        "tests/unit/storage/object_store/test_direct_append.py"
+        "::test_where_it_is_refused_behind_what_was_written",
+    ),
+    SeededBug(
+        "stores-20",
+        "where direct IO ends, what was written is written again",
+        "storage/object_store/direct_append.py",
+        "_write_pages",
+        "return [bytes(refused), rest, *parts[number + 1 :]]",
+        "return parts",
+        "tests/unit/storage/object_store/test_direct_append.py"
+        "::test_where_it_is_refused_behind_what_was_written",
+    ),
 )
