@@ -119,8 +119,8 @@ BUGS = (
         "what an idempotent producer sent behind a refused batch overtakes it",
         "broker/api/produce.py",
         "ProduceHandler._unless_behind",
-        "if first and producers.lacks(header.producer_id, first.epoch, first.sequence):",
-        "if first and not producers.lacks(header.producer_id, first.epoch, first.sequence):",
+        "first and producers.lacks(header.producer_id, first.epoch, first.sequence)",
+        "first and not producers.lacks(header.producer_id, first.epoch, first.sequence)",
         "tests/unit/broker/api/test_produce.py"
         "::test_what_was_sent_behind_a_refused_batch_is_refused_alike_until_that_is_sent_again",
     ),
@@ -129,8 +129,8 @@ BUGS = (
         "a batch that was given up by its producer holds up what follows it",
         "broker/partition/refused_batches.py",
         "RefusedBatches.before",
-        "if found is None or found.behind == header.base_sequence:",
-        "if found is None:",
+        "found is None or found.behind == header.base_sequence",
+        "found is None",
         "tests/unit/broker/partition/test_refused_batches.py"
         "::test_it_will_not_come_if_what_followed_it_comes_again_without_it",
     ),
