@@ -20,7 +20,6 @@ import uvloop
 
 from headrace.config.node import WalConfig
 from headrace.wal import aio_device, thread_device
-from headrace.wal.aio_device import AioDevice
 from headrace.wal.device import BlockDevice
 from headrace.wal.errors import WalDeviceError, WalError, WalFailedError, WalStateError
 from headrace.wal.layout import RING_POSITION
@@ -88,6 +87,7 @@ class Bench:
         self._run = uvloop.run if loop == "uvloop" else asyncio.run
         self.timeout_ms = PATIENT_TIMEOUT_MS
         self._opened: list[BlockDevice] = []
+        self._hanging: list[BlockDevice] = []  # closed while they hung
         self._rng = random.Random(how)
 
     def run(self, scenario: Callable[[], Awaitable[None]]) -> None:
@@ -107,12 +107,11 @@ class Bench:
         await self.ask(self.disk.heal)
         await self.ask(self.disk.release)
         for device in list(self._opened):
-            if isinstance(
-                device, AioDevice
-            ):  # closing gave up, and left the rest to the process's end
-                asyncio.get_running_loop().add_reader(device._eventfd, device._on_events)
             await device.close()
         assert self._opened == []
+        while any(device.hangs for device in self._hanging):  # until the last operation is back
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # a turn in which they are released
 
     @staticmethod
     async def ask(question: Callable[..., object], *arguments: object) -> object:
@@ -132,8 +131,9 @@ class Bench:
 
             async def close_and_note() -> None:
                 await close()
-                if device._idle.is_set():
-                    self._opened.remove(device)
+                self._opened.remove(device)
+                if device.hangs:
+                    self._hanging.append(device)
 
             device.close = close_and_note
             self._opened.append(device)
