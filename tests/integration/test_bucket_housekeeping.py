@@ -156,6 +156,7 @@ class Load:
     def __init__(self, node: Running) -> None:
         self.node = node
         self.written: dict[str, list[bytes]] = {topic: [] for topic in (LARGE, *SMALL)}
+        self.acknowledged = dict.fromkeys(self.written, 0)
         self.passes = 0
 
     async def write_until(self, is_enough: Callable[[], Awaitable[bool]]) -> None:
@@ -167,8 +168,9 @@ class Load:
                 for topic, written in self.written.items():
                     size = 150_000 if topic == LARGE else 2_000
                     value = rng.randbytes(size)
-                    assert await client.produce(value, topic=topic) == (0, len(written))
-                    written.append(value)
+                    written.append(value)  # readers may have it before this client has its answer
+                    assert await client.produce(value, topic=topic) == (0, len(written) - 1)
+                    self.acknowledged[topic] = len(written)
                 await asyncio.sleep(0.02)
 
         await enough
@@ -187,7 +189,7 @@ class Load:
 
     async def read(self, client: Client) -> None:
         for topic, written in self.written.items():
-            end = len(written)
+            end = self.acknowledged[topic]
             offset = 0
             while offset < end:
                 found = await client.values(offset, topic=topic)
