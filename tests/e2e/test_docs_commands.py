@@ -31,6 +31,7 @@ NOT_RUN = {
     "needs a lost broker": "test_log_loss.py loses one",
     "needs a damaged log": "test_missing_wal.py and test_wal_tools.py make one",
     "needs Spark and Maven": "the namespace has no network: test_spark.py and test_demo.py run it",
+    "needs a cluster of the last release": "test_upgrade.py has one",
     "takes minutes": "part of `make test` or `make bench` under another name",
     "takes hours": "part of `make soak`",
 }
