@@ -63,8 +63,8 @@ class _Operator:
         process, admin = through.process, inspection.log_admin_of(through)
         if image is None or process is None or admin is None or not through.is_running:
             return
-        log = image.logs[self._owner.node_id]
-        if log.settled:
+        log = image.logs.get(self._owner.node_id)
+        if log is None or log.settled:  # the former: who is up has not heard of it yet
             return
         self._before = image
         cluster.lost.expect(image, self._owner.node_id)
