@@ -198,9 +198,8 @@ class AioDevice:
                     await self._idle.wait()
         finally:
             self.hangs = not self._idle.is_set()
-            if (
-                not self.hangs
-            ):  # else this would wait in the kernel, and the kernel still needs the rest
+            # While it hangs, this would wait in the kernel, and the kernel still needs the rest.
+            if not self.hangs:
                 self._release()
 
     def _release(self) -> None:

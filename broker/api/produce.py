@@ -299,7 +299,7 @@ class ProduceHandler:
         self, judged: _Judged, now_ms: int, pending: _PendingProduce
     ) -> ProducePartitionResponse:
         index, partition, outcome = judged
-        if partition is not None and self._refused.by_producer and isinstance(outcome, Validated):
+        if self._refused.by_producer and partition is not None and isinstance(outcome, Validated):
             outcome = self._unless_behind(partition, outcome, now_ms)
         if isinstance(outcome, Validated):
             assert partition is not None  # without one nothing is valid

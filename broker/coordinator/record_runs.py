@@ -24,9 +24,7 @@ MAX_RUN_RECORDS: Final = 128  # in one turn of the loop
 _MAX_LAYOUTS_SHARED: Final = 1_024
 _PARTITION_BYTES: Final = 4  # at the end of a key
 _VERSION: Final = b"\0\4"
-_METADATA_AT: Final = (
-    14  # in a value of this version: behind itself, the offset and the leader epoch
-)
+_METADATA_AT: Final = 14  # in such a value: behind the version, the offset and the leader epoch
 _NO_METADATA: Final = 1  # its length, plus one
 _TAGS_AT: Final = 23  # behind that and the commit timestamp
 _NO_HEADERS: Final = b"\0"

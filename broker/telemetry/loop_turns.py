@@ -8,13 +8,13 @@ lengthen: what other processes take is in the first series only.
 
 import asyncio
 import logging
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate
 from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
+
+from headrace.broker.telemetry.latencies import Latencies
 
 logger = logging.getLogger("headrace.telemetry")
 
@@ -23,24 +23,6 @@ LONG_S: Final = 0.02  # no turn should be longer
 LOGGED_S: Final = 1.0  # such a turn is logged: sessions and leases are in danger
 BUCKETS_S: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 NOBODY: Final = "none"
-
-
-class _Lengths:
-    """How many intervals were so much too long. A look comes a hundred times a second, and costs nearly nothing."""
-
-    def __init__(self, name: str, about: str) -> None:
-        self._name, self._about = name, about
-        self._counts = [0] * (len(BUCKETS_S) + 1)
-        self._sum_s = 0.0
-
-    def add(self, late_s: float) -> None:
-        self._counts[bisect_left(BUCKETS_S, late_s)] += 1
-        self._sum_s += late_s
-
-    def histogram(self) -> Metric:
-        bounds = [*map(str, map(float, BUCKETS_S)), "+Inf"]
-        buckets = list(zip(bounds, accumulate(self._counts), strict=True))
-        return HistogramMetricFamily(self._name, self._about, buckets, self._sum_s)
 
 
 class LoopTurns(Collector):
@@ -56,14 +38,8 @@ class LoopTurns(Collector):
         self._cpu_clock_s = cpu_clock_s
         # The API of the request that was taken last since the last call; a role that serves requests sets it.
         self.who: Callable[[], str] = lambda: NOBODY
-        self._wall = _Lengths(
-            "headrace_event_loop_turn_seconds",
-            "How much longer than 10 ms the event loop was busy without looking at its timers",
-        )
-        self._cpu = _Lengths(
-            "headrace_event_loop_turn_cpu_seconds",
-            "The same in processor time of the loop's thread",
-        )
+        self._wall = Latencies(BUCKETS_S)
+        self._cpu = Latencies(BUCKETS_S)
         self._long: dict[str, int] = {}
 
     async def run(self) -> None:
@@ -88,8 +64,8 @@ class LoopTurns(Collector):
         """Count one interval by the time and the processor time that it took."""
         who = self.who()
         late_s, late_cpu_s = max(0.0, elapsed_s - INTERVAL_S), max(0.0, cpu_s - INTERVAL_S)
-        self._wall.add(late_s)
-        self._cpu.add(late_cpu_s)
+        self._wall.observe(late_s)
+        self._cpu.observe(late_cpu_s)
         if late_s > LONG_S:
             self._long[who] = self._long.get(who, 0) + 1
         if late_s > LOGGED_S:
@@ -108,8 +84,18 @@ class LoopTurns(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Both histograms, and the long turns by API."""
-        yield self._wall.histogram()
-        yield self._cpu.histogram()
+        yield HistogramMetricFamily(
+            "headrace_event_loop_turn_seconds",
+            "How much longer than 10 ms the event loop was busy without looking at its timers",
+            self._wall.buckets(),
+            self._wall.sum_s,
+        )
+        yield HistogramMetricFamily(
+            "headrace_event_loop_turn_cpu_seconds",
+            "The same in processor time of the loop's thread",
+            self._cpu.buckets(),
+            self._cpu.sum_s,
+        )
         long = CounterMetricFamily(
             "headrace_event_loop_long_turns",
             "Turns of more than 20 ms beyond the interval, by the API of the last request before",

@@ -40,14 +40,7 @@ class _Handle(asyncio.Handle):
         loop: "ClusterLoop",
         context: contextvars.Context | None,
     ) -> None:
-        self._callback = callback
-        self._args = args
-        self._loop = loop
-        self._context = contextvars.copy_context() if context is None else context
-        self._cancelled = False
-        self._repr = None
-        self._source_traceback = None
-        self.process = of_context(context)
+        _fill(self, callback, args, loop, context)
 
 
 class _Timer(asyncio.TimerHandle):
@@ -66,16 +59,27 @@ class _Timer(asyncio.TimerHandle):
         loop: "ClusterLoop",
         context: contextvars.Context | None,
     ) -> None:
+        _fill(self, callback, args, loop, context)
         self._when = when
         self._scheduled = True
-        self._callback = callback
-        self._args = args
-        self._loop = loop
-        self._context = contextvars.copy_context() if context is None else context
-        self._cancelled = False
-        self._repr = None
-        self._source_traceback = None
-        self.process = of_context(context)
+
+
+def _fill(
+    handle: _Handle | _Timer,
+    callback: Callable[..., object],
+    args: tuple[Any, ...],
+    loop: "ClusterLoop",
+    context: contextvars.Context | None,
+) -> None:
+    """Do what asyncio's constructor does, without asking whether the loop debugs; and note the process."""
+    handle._callback = callback
+    handle._args = args
+    handle._loop = loop
+    handle._context = contextvars.copy_context() if context is None else context
+    handle._cancelled = False
+    handle._repr = None
+    handle._source_traceback = None
+    handle.process = of_context(context)
 
 
 class _Task(asyncio.Task[Any]):
