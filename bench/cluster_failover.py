@@ -14,6 +14,7 @@ import fcntl
 import statistics
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +23,8 @@ from typing import Any, BinaryIO, Final, Protocol
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from bench import load_program
-from bench.failover_client import FailoverClient
+from bench.failover_client import Connection, FailoverClient
+from bench.failover_wire import leaders_of, metadata_request
 from bench.kafka_cluster import KafkaCluster
 from tests.cluster.cluster import BROKER_PORT, SESSION_MS, Cluster
 from tests.environment.kafka import KAFKA_VERSION
@@ -43,6 +45,7 @@ RECORD_BYTES: Final = 1024
 BATCH_BYTES: Final = 262_144
 LINGER_MS: Final = 20
 WITHIN_S: Final = 60
+POLL_S: Final = 0.02
 REST_S: Final = 1.0  # between recovery and the next load
 MARK_MS: Final = SESSION_MS + 3_000
 AT_ONCE_MARK: Final = 1.5
@@ -298,8 +301,9 @@ def lose(target: Target, topic: str, killed: Sequence[int], partitions: int) -> 
     living = [it for it in target.processes if it not in killed]
     leaders = [it for it in killed for _ in range(partitions)]
     beside = [it for it in living for _ in range(PARTITIONS)]
-    create(admin, topic, [target.replicas(it) for it in leaders])
-    create(admin, f"{topic}-beside", [target.replicas(it) for it in beside])
+    for name, nodes in ((topic, leaders), (f"{topic}-beside", beside)):
+        create(admin, name, [target.replicas(it) for it in nodes])
+        wait_until_known(target, name, len(nodes))
     fill(target.bootstrap, f"{topic}-beside", BESIDE_BYTES * len(living))
     records = fill(target.bootstrap, topic, VOLUME_BYTES * len(killed))
     client = FailoverClient(topic, {it: target.addresses[it] for it in living})
@@ -333,6 +337,18 @@ def create(admin: AdminClient, topic: str, replicas: list[list[int]]) -> None:
     """Create a topic whose partitions are kept where the caller says."""
     wanted = NewTopic(topic, num_partitions=len(replicas), replica_assignment=replicas)
     admin.create_topics([wanted])[topic].result(WITHIN_S)
+
+
+def wait_until_known(target: Target, topic: str, partitions: int) -> None:
+    """Wait until each broker knows a topic: one that hears of it late answers clients with fewer partitions."""
+    request = metadata_request(topic)
+    deadline_s = time.monotonic() + WITHIN_S
+    for address in target.addresses.values():
+        with closing(Connection(address)) as connection:
+            while len(leaders_of(connection.ask(request)).leaders) < partitions:
+                if time.monotonic() > deadline_s:
+                    raise TimeoutError(f"{address} does not know {topic}")
+                time.sleep(POLL_S)
 
 
 def fill(bootstrap: str, topic: str, volume_bytes: int) -> int:
