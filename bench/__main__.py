@@ -1,7 +1,10 @@
 """`make bench`: Headrace and Apache Kafka on this machine, in alternating runs, as one table with ratios.
 
-One librdkafka client in C is the load. Both brokers run for the whole time; while one is measured the other is idle. Each
-figure is the median of the runs. Headrace acknowledges records that are durable; Kafka's are in the page cache.
+One librdkafka client in C is the load. All brokers run for the whole time; while one is measured the others are idle.
+Each figure is the median of the runs. Headrace acknowledges records that are durable; Kafka's are in the page cache.
+
+`--before CHECKOUT` puts Headrace of another version beside this one (`git worktree add --detach ../before COMMIT`). The
+end says which rows take more processor time than they did; with `--keep` the figures go to `bench/processor_time.csv`.
 """
 
 import argparse
@@ -11,14 +14,16 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from bench import load_program
+from bench import load_program, processor_time
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka, run_tool
+from tests.environment.paths import ROOT
 
 MIB = 1024 * 1024
 RECORD_BYTES = 1024
@@ -29,6 +34,9 @@ BLOCK_CACHE_BYTES = 128 * MIB
 RING_CAPACITIES = 3  # a throughput run fills the ring at least this many times
 HOT_BYTES = 512 * MIB  # of the consume run: in LogCache, and in Kafka's page cache
 PACED_RATE = 5_000
+FIGURES = (
+    "MB/s", "requests/s", "p50 ms", "p99 ms", "p999 ms", "CPU ms/MB", "CPU us/record", "RSS MiB",
+)  # fmt: skip
 
 
 class Server(Protocol):
@@ -143,9 +151,11 @@ class Benchmark:
             )
         after = usage(server.process_id)
         megabytes = result["bytes"] / 1e6
+        processor_s = after.cpu_s - before.cpu_s
         found = {
             "MB/s": megabytes / result["seconds"],
-            "CPU ms/MB": (after.cpu_s - before.cpu_s) * 1000 / megabytes,
+            "CPU ms/MB": processor_s * 1000 / megabytes,
+            "CPU us/record": processor_s * 1e6 / records,
             "RSS MiB": after.rss_bytes / MIB,
         }
         if workload.measure == "produce":
@@ -168,26 +178,25 @@ def topics_tool(server: Server, *arguments: object) -> None:
 def print_table(
     figures: dict[tuple[str, str, str], list[float]], rows: list[Workload], names: list[str]
 ) -> None:
-    """Medians, their spread, and the ratio of Headrace to the baseline."""
+    """Medians, their spread, and the ratio of Headrace to each of the others."""
+    ratios = [f"/ {name}" for name in names[1:]]
     print(
-        f"\n{'workload':20}{'figure':12}"
+        f"\n{'workload':20}{'figure':14}"
         + "".join(f"{name:>26}" for name in names)
-        + f"{'ratio':>9}"
+        + "".join(f"{it:>11}" for it in ratios)
     )
     for row in rows:
-        for figure in ("MB/s", "requests/s", "p50 ms", "p99 ms", "p999 ms", "CPU ms/MB", "RSS MiB"):
+        for figure in FIGURES:
+            found = [figures.get((row.name, name, figure)) for name in names]
+            if not all(found):
+                continue
             cells, medians = [], []
-            for name in names:
-                values = figures.get((row.name, name, figure))
-                if not values:
-                    continue
+            for values in filter(None, found):
                 medians.append(statistics.median(values))
                 spread = f"({min(values):,.1f}-{max(values):,.1f})"
                 cells.append(f"{medians[-1]:>11,.2f} {spread:>14}")
-            if not cells:
-                continue
-            ratio = f"{medians[0] / medians[1]:9.2f}" if len(medians) == 2 and medians[1] else ""
-            print(f"{row.name:20}{figure:12}" + "".join(cells) + ratio)
+            compared = [f"{medians[0] / it:11.2f}" if it else "" for it in medians[1:]]
+            print(f"{row.name:20}{figure:14}" + "".join(cells + compared))
 
 
 def main() -> int:
@@ -197,39 +206,62 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small volumes; not for quoting")
     parser.add_argument("--only", default="", help="run only rows whose name contains this")
     parser.add_argument("--alone", action="store_true", help="without Apache Kafka")
-    parser.add_argument("--directory", type=Path, help="data directory of both brokers")
+    parser.add_argument(
+        "--before", type=Path, metavar="CHECKOUT", help="another version, measured beside this one"
+    )
+    parser.add_argument(
+        "--keep", action="store_true", help=f"add the figures to {processor_time.KEPT.name}"
+    )
+    parser.add_argument("--directory", type=Path, help="data directory of the brokers")
     options = parser.parse_args()
+    if options.keep and options.before is None:
+        parser.error("--keep needs --before CHECKOUT: what is kept is compared with it")
     load_program.build()
     rows = [row for row in workloads(quick=options.quick) if options.only in row.name]
     with tempfile.TemporaryDirectory(dir=options.directory, prefix="headrace-bench-") as scratch:
         return run_all(Path(scratch), rows, options)
 
 
-def run_all(scratch: Path, rows: list[Workload], options: argparse.Namespace) -> int:
-    """Start the brokers, run every row, print the table."""
-    ours = HeadraceProcess(
-        scratch / "headrace",
+def headrace(directory: Path, code: Path) -> HeadraceProcess:
+    """A Headrace process of one version, with the sizes that the table names."""
+    return HeadraceProcess(
+        directory,
         overrides={
-            "s3.wal.path": f"0@file://{scratch / 'headrace/data/wal'}?capacity={WAL_BYTES}",
+            "s3.wal.path": f"0@file://{directory / 'data/wal'}?capacity={WAL_BYTES}",
             "s3.wal.cache.size": str(LOG_CACHE_BYTES),
             "s3.wal.upload.threshold": str(UPLOAD_THRESHOLD_BYTES),
             "s3.block.cache.size": str(BLOCK_CACHE_BYTES),
         },
+        code=code,
     )
+
+
+def run_all(scratch: Path, rows: list[Workload], options: argparse.Namespace) -> int:
+    """Start the brokers, run every row, print the table; return the exit code."""
     print(
         f"WAL {WAL_BYTES // MIB} MiB, upload threshold {UPLOAD_THRESHOLD_BYTES // MIB} MiB, LogCache "
         f"{LOG_CACHE_BYTES // MIB} MiB, BlockCache {BLOCK_CACHE_BYTES // MIB} MiB; records of "
         f"{RECORD_BYTES} bytes, acks=all; {os.cpu_count()} cores shared by broker and client",
     )
-    with ours:
+    with ExitStack() as brokers:
+        ours = brokers.enter_context(headrace(scratch / "headrace", ROOT))
         servers: list[Server] = [Headrace(ours)]
-        if options.alone:
-            benchmark = measure(servers, rows, options.runs, ours)
-        else:
-            with ApacheKafka(scratch / "kafka") as kafka:
-                benchmark = measure([*servers, Kafka(kafka)], rows, options.runs, ours)
+        if options.before is not None:
+            before = brokers.enter_context(headrace(scratch / "before", options.before.resolve()))
+            servers.append(Headrace(before, "before"))
+        if not options.alone:
+            servers.append(Kafka(brokers.enter_context(ApacheKafka(scratch / "kafka"))))
+        benchmark = measure(servers, rows, options.runs, ours)
     print_table(benchmark.figures, rows, [server.name for server in benchmark.servers])
-    return 0
+    if options.before is None:
+        return 0
+    compared = processor_time.compare(benchmark.figures, [row.name for row in rows])
+    if options.keep:
+        processor_time.keep(compared, ROOT, options.before)
+    worse = [it for it in compared if it.is_worse]
+    for it in worse:
+        print(f"worse: {it}")
+    return int(bool(worse))
 
 
 def measure(

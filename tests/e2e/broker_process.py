@@ -29,8 +29,12 @@ class HeadraceProcess:
         dev_arguments: Sequence[str] | None = None,
         environment: Mapping[str, str] | None = None,
         controller_port: int | None = None,
+        code: Path = ROOT,
     ) -> None:
-        """Choose ports; `controller_port` is where other nodes reach its controller, if they shall."""
+        """Choose ports; `controller_port` is where other nodes reach its controller, if they shall.
+
+        `code` is the checkout that runs.
+        """
         self.port = free_port()
         self.admin_port = free_port()
         self.bootstrap = f"127.0.0.1:{self.port}"
@@ -41,8 +45,8 @@ class HeadraceProcess:
         self.process = ServerProcess(
             self._command(dev_arguments),
             log=directory / "headrace.log",
-            environment={**os.environ, **(environment or {})},
-            directory=ROOT,
+            environment={**os.environ, "PYTHONPATH": str(code), **(environment or {})},
+            directory=code,
         )
 
     def start(self, *, timeout_s: float = 60) -> None:
