@@ -27,6 +27,7 @@ BUGS = (
         "stream.node_id != writer",
         "stream.node_id != output.node_id",
         f"{_ACTING}::test_a_repetition_succeeds_though_its_object_was_compacted_and_deleted",
+        simulated=Simulated("long drains"),
     ),
     SeededBug(
         "logs-03",
@@ -48,6 +49,7 @@ BUGS = (
         """,
         "return _drained(log, request.position, image, inputs)",
         f"{_FINISHING}::test_not_before_everything_in_the_log_is_committed",
+        simulated=Simulated("hasty drainers"),
     ),
     SeededBug(
         "logs-05",

@@ -1,6 +1,6 @@
 """Mistakes at the ports: what one connection may hold, and who may take whose place."""
 
-from tests.seeded.bug import SeededBug
+from tests.seeded.bug import SeededBug, Simulated
 
 _BROKERS = "tests/unit/metadata/controller/test_brokers.py"
 _NET = "tests/integration/test_controller_net.py"
@@ -42,6 +42,7 @@ BUGS = (
         "not known.epoch_ended and not set(known.locks) & set(request.locks)",
         "False",
         f"{_BROKERS}::test_while_a_process_has_a_session_no_other_takes_its_place",
+        simulated=Simulated("second processes"),
     ),
     SeededBug(
         "ports-05",

@@ -1,6 +1,6 @@
 """Mistakes with levels: what an older node is sent, who is asked before a level is raised, who is let in."""
 
-from tests.seeded.bug import SeededBug
+from tests.seeded.bug import SeededBug, Simulated
 
 _UNIT = "tests/unit/metadata"
 _FEATURES = f"{_UNIT}/controller/test_features.py"
@@ -99,6 +99,7 @@ BUGS = (
         "later > level",
         "False",
         f"{_UNIT}/test_levels.py::test_a_later_field_is_not_written_below_its_level",
+        simulated=Simulated("level raised"),
     ),
     SeededBug(
         "upgrade-10",
@@ -134,5 +135,16 @@ BUGS = (
             await self._hear_from_brokers()
         """,
         f"{_QUORUM}::test_controllers_are_asked_after_the_wait_for_brokers",
+    ),
+    SeededBug(
+        "upgrade-13",
+        "an entry is written as a later level than the cluster's has it",
+        "metadata/commits.py",
+        "_entry",
+        "encode_at_level(decision.records, level_of(image.features))",
+        "encode_at_level(decision.records, 99)",
+        f"{_UNIT}/test_commits.py"
+        "::test_a_record_above_the_clusters_level_is_refused_and_nothing_else",
+        simulated=Simulated("level raised"),
     ),
 )

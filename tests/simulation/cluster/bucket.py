@@ -35,6 +35,7 @@ class Weather:
     repeated: float = 0.0  # carried out a second time, later
     delay_s: tuple[float, float] = (0.005, 0.03)
     max_late_s: float = 8.0
+    put_s: tuple[float, float] | None = None  # more, of what is uploaded
 
     @property
     def is_fair(self) -> bool:
@@ -94,6 +95,8 @@ class ClusterBucket:
             await asyncio.sleep(rng.uniform(*weather.delay_s))
             raise ObjectStoreError(f"{what}: 503", FailureKind.THROTTLED)
         arrives_s = rng.uniform(*weather.delay_s)
+        if weather.put_s is not None and what.startswith("put "):
+            arrives_s += rng.uniform(*weather.put_s)
         if fate == "late":
             arrives_s = GIVEN_UP_S + rng.random() * weather.max_late_s
         answers = fate in ("calm", "repeated")

@@ -6,15 +6,21 @@ from collections.abc import Awaitable, Callable
 
 from tests.simulation.cluster import inspection
 from tests.simulation.cluster.cluster import Cluster, Host
+from tests.simulation.cluster.hasty_drains import finish_early
 from tests.simulation.cluster.load import CLIENTS
 from tests.simulation.cluster.losses import lose_wal
 from tests.simulation.cluster.nature import LOSSES
-from tests.simulation.cluster.replacement import replace_disk
+from tests.simulation.cluster.operators import raise_level, replace_disk
 from tests.simulation.cluster.settings import SESSION_MS
 
 SESSION_S = SESSION_MS / 1000
 FAILOVER_S = 3.0  # behind the end of the session
-CUT_OFF = "cut off beyond the session"  # in natures of one kind of fault only
+# In natures of one kind of fault only.
+CUT_OFF = "cut off beyond the session"
+HASTY_DRAINER = "drainer hasty"
+LONG_DRAIN = "log drained, however long it takes"
+LEVEL_RAISED = "level raised"
+LONG_DRAIN_S = 15.0
 MAX_AHEAD_MS = 600_000  # of a wall clock; records more than an hour ahead are refused
 
 
@@ -50,6 +56,9 @@ class Story:
             "most brokers lost": self._most_brokers_lost,
             "owner back in its drain": self._owner_back,
             "drainer killed": self._drainer_killed,
+            HASTY_DRAINER: self._hasty_drainer,
+            LONG_DRAIN: self._long_drain,
+            LEVEL_RAISED: self._level_raised,
         }
 
     async def tell(self, until_s: float) -> None:
@@ -260,6 +269,32 @@ class Story:
         if drainer is not None:
             self.cluster.kill(drainer, power_cut=self.rng.random() < 0.5)
         await watch.end(SESSION_S + FAILOVER_S)
+
+    async def _hasty_drainer(self) -> None:
+        """Who drains a log says that it is done before it is, as one with a mistake would."""
+        watch = _Watch(self, [self.rng.choice(self.cluster.brokers)])
+        if await self._drained(watch.hosts[0]) is not None:
+            await finish_early(self.cluster, watch.hosts[0])
+        await watch.end(SESSION_S + FAILOVER_S)
+
+    async def _long_drain(self) -> None:
+        """A broker that has much in its log is gone until others have brought it to the bucket."""
+        cluster = self.cluster
+        host = self.rng.choice(cluster.brokers)
+        cluster.kill(host, power_cut=self.rng.random() < 0.5)
+        host.keep_down = True
+        until_s = cluster.loop.time() + LONG_DRAIN_S
+        while cluster.loop.time() < until_s:
+            await asyncio.sleep(inspection.LOOK_S)
+            log = inspection.log_of(cluster, host)
+            if log is not None and log.settled:
+                break
+        host.keep_down = False
+
+    async def _level_raised(self) -> None:
+        """An operator raises the level of the cluster, once every node reads the newest one; once."""
+        if self.cluster.counts[LEVEL_RAISED] == 1:
+            self.cluster.repairs.append(asyncio.create_task(raise_level(self.cluster)))
 
 
 class _Watch:

@@ -1,7 +1,7 @@
 """Judges each change of the metadata: who drains a log, what a drain leaves, and who leads after whom. Pure.
 
 Many mistakes here do no harm at once, as another rule refuses what follows from them. So they are looked for where
-they happen. A look may come after several entries: only what no order of entries explains is wrong.
+they happen. Where entries are missing, a change may be of several: only what no order of entries explains is wrong.
 """
 
 from collections.abc import Iterator

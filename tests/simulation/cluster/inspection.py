@@ -20,7 +20,7 @@ from headrace.metadata.log_admin import LogAdmin
 from headrace.storage.audit.inventory import KeyKind, meaning_of
 from headrace.storage.objects.keys import object_key
 from tests.simulation.cluster.cluster import Cluster, Host
-from tests.simulation.cluster.handovers import wrong_changes
+from tests.simulation.cluster.entries import JudgedLog
 
 LOOK_S = 0.05
 MAX_FAILURES = 5  # then the run is over
@@ -54,8 +54,24 @@ def image_of(host: Host) -> MetadataImage | None:
 
 def newest_image(cluster: Cluster) -> MetadataImage | None:
     """Return the newest metadata of a running controller."""
-    images = [image_of(host) for host in cluster.controllers if host.is_running]
-    return max((it for it in images if it is not None), key=lambda it: it.index, default=None)
+    found = _newest(cluster)
+    return None if found is None else found[0]
+
+
+def _newest(cluster: Cluster) -> tuple[MetadataImage, Host] | None:
+    """The newest metadata of a running controller, and its host."""
+    images = [(image_of(host), host) for host in cluster.controllers if host.is_running]
+    found = [(image, host) for image, host in images if image is not None]
+    return max(found, key=lambda it: it[0].index, default=None)
+
+
+def _wrong_entries(cluster: Cluster, log: JudgedLog) -> list[str]:
+    """What is wrong with the entries of the metadata log since the last look."""
+    found = _newest(cluster)
+    role = None if found is None else controller_of(found[1])
+    if found is None or role is None or role.node._member is None:
+        return []
+    return log.follow(found[0], role.node._member.applied.entries)
 
 
 def log_of(cluster: Cluster, host: Host) -> LogImage | None:
@@ -140,10 +156,9 @@ def served_too_long(cluster: Cluster, newest: MetadataImage | None) -> list[str]
     return found
 
 
-async def watch_leaders(cluster: Cluster) -> None:
-    """Look for two leaders, leases that are too long and wrong changes, until much is found; count drains."""
+async def watch_leaders(cluster: Cluster, metadata_log: JudgedLog) -> None:
+    """Look for two leaders, leases that are too long and wrong entries, until much is found; count drains."""
     drains: set[tuple[Drain | None, LogState]] = set()
-    last: MetadataImage | None = None
     while len(cluster.failures) < MAX_FAILURES:
         await asyncio.sleep(LOOK_S)
         image = newest_image(cluster)
@@ -152,9 +167,7 @@ async def watch_leaders(cluster: Cluster) -> None:
                 drains.add((log.drain, log.state))
                 cluster.counts[f"log {log.state.name.lower()}"] += 1
         found = led_twice(cluster) + served_too_long(cluster, image)
-        if image is not None and (last is None or image.index > last.index):
-            found += [] if last is None else wrong_changes(last, image)
-            last = image
+        found += _wrong_entries(cluster, metadata_log)
         now_s = cluster.loop.time()
         cluster.failures += [f"at {now_s:.2f} s {it}" for it in found]
 

@@ -3,6 +3,7 @@
 import random
 from dataclasses import dataclass
 
+from headrace.metadata.levels import NEWEST
 from tests.simulation.cluster.bucket import Weather
 from tests.simulation.cluster.network import Links
 
@@ -61,6 +62,8 @@ class Nature:
     wal: str = "volume"  # or "bucket": where the WALs of brokers lie
     reach: str = "/shared"  # `headrace.wal.reach`: empty, or the volume
     clock_drift: float = 0.0  # a host's boot clock runs faster or slower by at most so much
+    delete_retention_ms: int = 3_000  # of objects that were destroyed
+    founded_level: int = NEWEST  # `metadata.version`, which an operator raises
 
     @property
     def is_calm(self) -> bool:

@@ -3,6 +3,8 @@
 import random
 from dataclasses import replace
 
+from headrace.metadata.levels import OLDEST
+from headrace.storage.cache.log_cache import RECORD_OVERHEAD_BYTES
 from tests.simulation.cluster.bucket import Weather
 from tests.simulation.cluster.nature import MAX_DRIFT, Nature, draw
 from tests.simulation.cluster.network import Links
@@ -30,6 +32,9 @@ def nature(*faults: str, weather: Weather | None = None) -> Nature:
 
 
 SLOW_BUCKET = Weather(delay_s=(0.1, 0.5))
+SLOW_UPLOADS = Weather(put_s=(0.6, 1.0))
+# That a drain reads into, and counts with the first record of a segment.
+DRAIN_BUFFER_BYTES = 1_310_720
 
 NATURES = {
     "kills": nature("kill"),
@@ -59,6 +64,19 @@ NATURES = {
         nature("owner back in its drain", "drainer killed", "broker lost"), wal="bucket"
     ),
     "drainers killed": nature("drainer killed", weather=SLOW_BUCKET),
+    "hasty drainers": nature("drainer hasty", weather=SLOW_BUCKET),
+    # What a drain has uploaded is compacted and deleted before it ends.
+    "long drains": replace(
+        nature("log drained, however long it takes", weather=SLOW_UPLOADS),
+        pause_s=(2.0, 3.0),
+        upload_threshold_bytes=DRAIN_BUFFER_BYTES + 8 * RECORD_OVERHEAD_BYTES,
+        stream_split_bytes=16 << 20,
+        compaction_interval_ms=300,
+        delete_retention_ms=100,
+    ),
+    "level raised": replace(
+        nature("stop beyond the session", "kill", "level raised"), founded_level=OLDEST
+    ),
     "second processes": replace(nature("second process", "isolate"), wal="bucket"),
     "late commits": replace(nature("cut off beyond the session"), upload_interval_ms=300),
     "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),

@@ -58,6 +58,7 @@ class RecordHistory:
     sent: dict[RecordId, Sent] = field(default_factory=dict)
     acknowledged: int = 0
     ends: dict[Place, int] = field(default_factory=dict)  # behind what is acknowledged
+    told_ends: dict[tuple[Place, int], int] = field(default_factory=dict)  # likewise, by a broker
     seen: dict[tuple[Place, int], Seen] = field(default_factory=dict)  # by consumers
 
     def see(self, place: Place, offset: int, seen: Seen) -> None:
@@ -78,6 +79,8 @@ class RecordHistory:
         if offset is not None:
             place = self.sent[record].place
             self.ends[place] = max(offset + 1, self.ends.get(place, 0))
+            by_broker = place, node_id
+            self.told_ends[by_broker] = max(offset + 1, self.told_ends.get(by_broker, 0))
 
     def judge(
         self,

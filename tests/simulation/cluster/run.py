@@ -13,9 +13,18 @@ import sys
 import time
 import traceback
 from collections import Counter
+from unittest.mock import patch
 
+from headrace.metadata import startup
 from tests.simulation.cluster import inspection
 from tests.simulation.cluster.cluster import Cluster
+from tests.simulation.cluster.entries import JudgedLog
+from tests.simulation.cluster.entry_judges import (
+    DrainedLogs,
+    Repetitions,
+    above_level,
+    replaced_alive,
+)
 from tests.simulation.cluster.faults import Story
 from tests.simulation.cluster.load import Load
 from tests.simulation.cluster.loop import ClusterLoop
@@ -110,14 +119,29 @@ class Run:
     async def _begin(self) -> None:
         cluster, whole = self.cluster, asyncio.current_task()
         assert whole is not None
-        for host in cluster.hosts:
-            cluster.start(host)
-        self._supervisor = asyncio.create_task(cluster.supervise())
-        async with asyncio.timeout(UP_S):
-            await cluster.serving(cluster.hosts)
-            await self.load.start("admin", self.load.create_topics())
-        self._watch = asyncio.create_task(inspection.watch_leaders(cluster))
+        # What a release wrote whose newest level this was.
+        with patch.object(startup, "NEWEST", self._nature.founded_level):
+            for host in cluster.hosts:
+                cluster.start(host)
+            self._supervisor = asyncio.create_task(cluster.supervise())
+            async with asyncio.timeout(UP_S):
+                await cluster.serving(cluster.hosts)
+                await self.load.start("admin", self.load.create_topics())
+        watching = inspection.watch_leaders(cluster, self._judged_log())
+        self._watch = asyncio.create_task(watching)
         self._watch.add_done_callback(lambda _: whole.cancel())  # it has found enough
+
+    def _judged_log(self) -> JudgedLog:
+        cluster, told_ends = self.cluster, self.load.records.told_ends
+
+        def forgotten() -> None:
+            cluster.counts["upload forgotten in its drain"] += 1
+
+        drained = DrainedLogs(
+            lambda place, node_id: told_ends.get((place, node_id), 0), cluster.lost.has_lost
+        )
+        repetitions = Repetitions(forgotten)
+        return JudgedLog([replaced_alive, above_level, drained.wrong, repetitions.wrong])
 
     async def _load(self) -> None:
         cluster = self.cluster

@@ -124,7 +124,7 @@ def _storage(nature: Nature) -> StorageConfig:
         upload_interval_ms=nature.upload_interval_ms,
         stream_split_bytes=nature.stream_split_bytes,
         object_prepare_ttl_ms=8_000,
-        object_delete_retention_ms=3_000,
+        object_delete_retention_ms=nature.delete_retention_ms,
         stream_set_object_compaction_interval_ms=nature.compaction_interval_ms,
         sweep_interval_ms=4_000,
     )

@@ -1,12 +1,20 @@
-"""An operator who replaces a controller's disk: the voter with the lost disk is removed, the one with the new added."""
+"""Operators: one replaces a controller's disk, one raises the level of the cluster.
+
+Of a disk, the voter with the lost one is removed, and the one with the new one added.
+"""
 
 import asyncio
 import random
 from uuid import UUID
 
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.messages import AddRaftVoterRequest, RemoveRaftVoterRequest
+from headrace.protocol.messages import (
+    AddRaftVoterRequest,
+    RemoveRaftVoterRequest,
+    UpdateFeaturesRequest,
+)
 from tests.simulation.cluster.clients import PAUSE_AFTER_ERROR_S
 from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.inspection import controller_of
@@ -34,6 +42,13 @@ async def replace_disk(cluster: Cluster, host: Host) -> None:
     await cluster.loop.create_task(operator.replace(host, lost, found), context=context)
 
 
+async def raise_level(cluster: Cluster) -> None:
+    """Raise the level of the cluster to the newest one; refused while a node is away."""
+    operator = _Operator(cluster, cluster.rng("upgrade"))
+    context = Process("operator").context
+    await cluster.loop.create_task(operator.raise_level(), context=context)
+
+
 class _Operator:
     def __init__(self, cluster: Cluster, rng: random.Random) -> None:
         self._cluster = cluster
@@ -53,16 +68,25 @@ class _Operator:
             voter_directory_id=found,
             listeners=[listener],
         )
-        await self._until_done(ApiKey.REMOVE_RAFT_VOTER, remove)
-        await self._until_done(ApiKey.ADD_RAFT_VOTER, add)
+        await self._until_done(ApiKey.REMOVE_RAFT_VOTER, 0, remove)
+        await self._until_done(ApiKey.ADD_RAFT_VOTER, 0, add)
 
-    async def _until_done(self, key: ApiKey, request: object) -> None:
+    async def raise_level(self) -> None:
+        update = UpdateFeaturesRequest.FeatureUpdateKey(
+            feature=METADATA_FEATURE, max_version_level=NEWEST
+        )
+        request = UpdateFeaturesRequest(
+            timeout_ms=5_000, feature_updates=[update], validate_only=False
+        )
+        await self._until_done(ApiKey.UPDATE_FEATURES, 1, request)
+
+    async def _until_done(self, key: ApiKey, version: int, request: object) -> None:
         while True:
             connection = None
             try:
                 broker = self._rng.choice(self._cluster.brokers)
                 connection = await Connection.open(broker.node_id)
-                code = (await connection.ask(key, 0, request, within_s=ASK_S)).error_code
+                code = (await connection.ask(key, version, request, within_s=ASK_S)).error_code
                 self._cluster.counts[f"{key.name.lower()}: {ErrorCode(code).name}"] += 1
                 if code in _DONE:
                     return
