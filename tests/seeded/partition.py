@@ -1,6 +1,6 @@
 """Mistakes in the opening of partitions: what damage costs, and what is believed of what cannot be read."""
 
-from tests.seeded.bug import SeededBug
+from tests.seeded.bug import SeededBug, Simulated
 
 _UNIT = "tests/unit/broker/partition"
 _OPENING = f"{_UNIT}/test_opening.py"
@@ -123,6 +123,7 @@ BUGS = (
         "first and not producers.lacks(header.producer_id, first.epoch, first.sequence)",
         "tests/unit/broker/api/test_produce.py"
         "::test_what_was_sent_behind_a_refused_batch_is_refused_alike_until_that_is_sent_again",
+        simulated=Simulated("new producers"),
     ),
     SeededBug(
         "partition-11",

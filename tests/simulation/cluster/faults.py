@@ -20,6 +20,7 @@ CUT_OFF = "cut off beyond the session"
 HASTY_DRAINER = "drainer hasty"
 LONG_DRAIN = "log drained, however long it takes"
 LEVEL_RAISED = "level raised"
+LEASES_END = "leases end"
 LONG_DRAIN_S = 15.0
 MAX_AHEAD_MS = 600_000  # of a wall clock; records more than an hour ahead are refused
 
@@ -59,6 +60,7 @@ class Story:
             HASTY_DRAINER: self._hasty_drainer,
             LONG_DRAIN: self._long_drain,
             LEVEL_RAISED: self._level_raised,
+            LEASES_END: self._leases_end,
         }
 
     async def tell(self, until_s: float) -> None:
@@ -153,6 +155,23 @@ class Story:
         for link in links:
             cluster.network.cut(*link)
         await asyncio.sleep(SESSION_S * self.rng.uniform(1.0, 1.3))
+        for link in links:
+            cluster.network.heal(*link)
+
+    async def _leases_end(self) -> None:
+        """No broker reaches a controller until its lease ends; its session goes on."""
+        async with asyncio.TaskGroup() as all_of_them:
+            for host in self.cluster.brokers:
+                all_of_them.create_task(self._lease_ends(host))
+
+    async def _lease_ends(self, host: Host) -> None:
+        cluster, until_s = self.cluster, self.cluster.loop.time() + SESSION_S
+        links = [(host.name, it.name) for it in cluster.controllers]
+        links += [(there, here) for here, there in links]
+        for link in links:
+            cluster.network.cut(*link)
+        while inspection.served(host) and cluster.loop.time() < until_s:
+            await asyncio.sleep(inspection.LOOK_S / 5)
         for link in links:
             cluster.network.heal(*link)
 

@@ -113,6 +113,8 @@ class Load:
             history=self.records,
             record_bytes=self._cluster.nature.record_bytes,
             has_lost=self._cluster.lost.has_lost,
+            restarts=self._cluster.nature.producer_restarts,
+            linger_s=self._cluster.nature.producer_linger_s,
         )
 
     def _member(self, number: int) -> Member:

@@ -63,6 +63,10 @@ class Nature:
     reach: str = "/shared"  # `headrace.wal.reach`: empty, or the volume
     clock_drift: float = 0.0  # a host's boot clock runs faster or slower by at most so much
     delete_retention_ms: int = 3_000  # of objects that were destroyed
+    producer_restarts: float = (
+        0.0  # probability that an idempotent one gets another id, before a batch
+    )
+    producer_linger_s: float = 0.0  # between batches that it sends without waiting for answers
     founded_level: int = NEWEST  # `metadata.version`, which an operator raises
 
     @property

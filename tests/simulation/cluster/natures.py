@@ -42,6 +42,10 @@ NATURES = {
     "lost answers": replace(
         nature("connections reset"), pause_s=(0.02, 0.2), send_pause_s=0.005, sync_s=0.03
     ),
+    # Some first batches are refused while leases are not valid, and what follows them comes when they are again.
+    "new producers": replace(
+        nature("leases end"), pause_s=(0.1, 0.3), producer_restarts=0.8, producer_linger_s=0.05
+    ),
     "cut links": nature("isolate", "cut", "stop beyond the session"),
     "stormy bucket": replace(
         nature("kill", weather=Weather(late=0.1, reply_lost=0.05, repeated=0.1)),

@@ -82,15 +82,28 @@ class IdempotentProducer(Client):
         history: RecordHistory,
         record_bytes: int,
         has_lost: Callable[[Place], bool],
+        restarts: float = 0.0,
+        linger_s: float = 0.0,
     ) -> None:
+        """Begin.
+
+        Args:
+            arguments: see `Client`.
+            history: of all producers.
+            record_bytes: size of a value.
+            has_lost: whether a partition may have lost records, as an operator has accepted.
+            restarts: probability that it is another producer for the next batches of a partition.
+            linger_s: between batches that are sent without waiting for answers.
+        """
         super().__init__(*arguments)
+        self._restarts = restarts
+        self._linger_s = linger_s
         self._history = history
         self._record_bytes = record_bytes
         self._has_lost = has_lost
         self._sent = 0
         # One for each partition: where one has lost records, the others' sequences go on.
         self._ids: dict[Place, tuple[int, int]] = {}
-        self._begun: set[Place] = set()  # where a first batch was acknowledged
         self._sequences: dict[Place, int] = {}
         self._unacknowledged: dict[Place, deque[_Batch]] = {}
 
@@ -102,9 +115,10 @@ class IdempotentProducer(Client):
         while loop.time() < until_s or any(self._unacknowledged.values()):
             place = self.rng.choice(places)
             waiting = self._unacknowledged[place]
-            # A broker that knows nothing of a producer takes any first batch, also behind one that it has refused.
-            most = MAX_INFLIGHT if place in self._begun else 1
-            while loop.time() < until_s and len(waiting) < self.rng.randint(1, most):
+            if self._restarts and not waiting and self.rng.random() < self._restarts:
+                self._ids.pop(place, None)
+                self._sequences[place] = 0
+            while loop.time() < until_s and len(waiting) < self.rng.randint(1, MAX_INFLIGHT):
                 waiting.append(self._new_batch(place))
             try:
                 if place not in self._ids:
@@ -130,7 +144,6 @@ class IdempotentProducer(Client):
     def _begin_anew(self, place: Place) -> None:
         """Repeat what is not acknowledged as another producer: records before it are lost, by an operator's word."""
         del self._ids[place]
-        self._begun.discard(place)
         sequence = 0
         waiting = self._unacknowledged[place]
         for number, batch in enumerate(waiting):
@@ -164,7 +177,6 @@ class IdempotentProducer(Client):
                 and not is_first_failed
             ):
                 waiting.popleft()
-                self._begun.add(place)
                 for offset, record in enumerate(batch.records, start=base):
                     known = offset if code == ErrorCode.NONE else None
                     self._history.acknowledge(record, known, now_s, node_id)
@@ -194,4 +206,6 @@ class IdempotentProducer(Client):
             )
             values = [value_of(it, self._record_bytes) for it in batch.records]
             contents.append(wire.batch_of(values, now_ms, options))
-        return await wire.produce_all(connection, *place, contents, within_s=PRODUCE_S)
+        return await wire.produce_all(
+            connection, *place, contents, within_s=PRODUCE_S, pause_s=self._linger_s
+        )

@@ -67,15 +67,23 @@ class Connection:
         return (await self.ask_all(key, version, [request], within_s=within_s))[0]
 
     async def ask_all(
-        self, key: ApiKey, version: int, requests: Sequence[object], *, within_s: float
+        self,
+        key: ApiKey,
+        version: int,
+        requests: Sequence[object],
+        *,
+        within_s: float,
+        pause_s: float = 0.0,
     ) -> list[Any]:
-        """Send requests one behind the other, and return their answers.
+        """Send requests one behind the other, with pauses between them, and return their answers.
 
         Raises:
             OSError, TimeoutError, IncompleteReadError: some have none.
         """
         first = self._correlation_id + 1
-        for request in requests:
+        for number, request in enumerate(requests):
+            if number and pause_s:
+                await asyncio.sleep(pause_s)
             self._correlation_id += 1
             header = RequestHeader(int(key), version, self._correlation_id, "simulated")
             frame = messages.encode_request(request, header)
@@ -102,9 +110,15 @@ async def produce(
 
 
 async def produce_all(
-    connection: Connection, topic: str, partition: int, batches: list[bytes], *, within_s: float
+    connection: Connection,
+    topic: str,
+    partition: int,
+    batches: list[bytes],
+    *,
+    within_s: float,
+    pause_s: float = 0.0,
 ) -> list[tuple[int, int]]:
-    """Produce batches one behind the other and return (error, base offset) of each."""
+    """Produce batches one behind the other, without waiting for answers, and return (error, base offset) of each."""
     requests = []
     for batch in batches:
         data = _PRODUCED.PartitionProduceData(index=partition, records=batch)
@@ -115,7 +129,9 @@ async def produce_all(
             topic_data=[_PRODUCED(name=topic, partition_data=[data])],
         )
         requests.append(request)
-    answers = await connection.ask_all(ApiKey.PRODUCE, 7, requests, within_s=within_s)
+    answers = await connection.ask_all(
+        ApiKey.PRODUCE, 7, requests, within_s=within_s, pause_s=pause_s
+    )
     found = [it.responses[0].partition_responses[0] for it in answers]
     return [(it.error_code, it.base_offset) for it in found]
 
