@@ -8,8 +8,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.registry import Collector
+from prometheus_client.registry import Collector, CollectorRegistry
 
 from headrace.broker.telemetry.readiness import Readiness
 from headrace.daemon_threads import in_own_thread

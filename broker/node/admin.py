@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from prometheus_client import CollectorRegistry
+from prometheus_client.registry import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.collectors.offline_metrics import check_logs

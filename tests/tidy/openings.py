@@ -27,6 +27,7 @@ OPENERS: dict[str, str] = {
     "broker/telemetry/unexpected_errors.py: threading": "hooks of the process",
     "broker/node/environment.py": "the environment, and what a node in a process of its own is given",
     "broker/node/private_directories.py": "the directory of a bucket in files, which is opened where it lies",
+    "headrace/entered_packages.py": "a lock, for threads that import the same package",
     "headrace/daemon_threads.py": "threads, which are taken by `run_in_executor` of the loop",
     "headrace/network.py": "`NodeEnvironment.network`",
     "metadata/log/os_directory.py": "`NodeEnvironment.open_metadata_directory`",

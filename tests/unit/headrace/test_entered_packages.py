@@ -1,13 +1,13 @@
-"""The package of kafka-python is run when it is asked for something, and not for its messages."""
+"""Packages are run when they are asked for something, and not for their parts."""
 
 import subprocess
 import sys
 
 SCRIPT = """
 import sys
-from headrace.protocol.kafka_python import enter_package
-enter_package()
-import headrace.protocol.messages
+from headrace.entered_packages import enter_packages
+enter_packages()
+from headrace.protocol.messages import MetadataRequest
 clients = ("kafka.admin", "kafka.consumer", "kafka.producer")
 print([name for name in clients if name in sys.modules])
 import kafka
@@ -22,17 +22,33 @@ except AttributeError as error:
 
 IMPORTED_BEFORE = """
 import kafka
-from headrace.protocol.kafka_python import enter_package
-enter_package()
-import headrace.protocol.messages
+from headrace.entered_packages import enter_packages
+enter_packages()
+from headrace.protocol.messages import MetadataRequest
 print(kafka.KafkaConsumer.__name__, hasattr(kafka, "__getattr__"))
+"""
+
+METRICS = """
+import sys
+from headrace.entered_packages import enter_packages
+enter_packages()
+from headrace.broker.telemetry.families import gauge
+server = ("prometheus_client.exposition", "http.server")
+print([name for name in server if name in sys.modules])
+from prometheus_client import CollectorRegistry, generate_latest
+class Collector:
+    def collect(self):
+        yield gauge("of_a_test", "A test", 7)
+registry = CollectorRegistry()
+registry.register(Collector())
+print(generate_latest(registry).decode().splitlines()[-1])
 """
 
 
 FAILED_ONCE = """
 import sys
-from headrace.protocol.kafka_python import enter_package
-enter_package()
+from headrace.entered_packages import enter_packages
+enter_packages()
 import kafka
 sys.modules["kafka.consumer"] = None
 try:
@@ -59,6 +75,10 @@ def test_messages_are_loaded_without_the_clients():
         "KafkaProducer KafkaError True",
         "module 'kafka' has no attribute 'no_such_name'",
     ]
+
+
+def test_metrics_are_made_without_the_server_that_could_show_them():
+    assert output_of(METRICS) == ["[]", "headrace_of_a_test 7.0"]
 
 
 def test_a_package_that_was_imported_before_stays_as_it_is():

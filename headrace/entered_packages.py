@@ -1,0 +1,61 @@
+"""Packages of others that are entered without running them.
+
+To import a part of a package runs the package first. kafka-python's loads its consumer, its producer and its admin
+client then, and prometheus_client's an HTTP server and what it needs: each takes as long as the parts themselves. A
+broker needs the messages of the one and the metrics of the other, and its first partition waits for them. So such a
+package is run when somebody first asks for what is not there without it, as in `from kafka import KafkaProducer`. Only
+the program of a node enters them: in another one, what else uses them may expect them to have been run.
+
+This module stands below all packages.
+"""
+
+import sys
+import threading
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
+from typing import Any, Final
+
+PACKAGES: Final = ("kafka", "prometheus_client")
+
+
+def enter_packages() -> None:
+    """Let parts of the packages be imported without them; one that was imported before, or is missing, stays so."""
+    for name in PACKAGES:
+        spec = None if name in sys.modules else find_spec(name)
+        if spec is not None:
+            package = module_from_spec(spec)
+            package.__dict__["__getattr__"] = _Run(spec, package.__dict__)
+            sys.modules[name] = package
+
+
+class _Run:
+    """Runs the package once, for a name that it does not have yet."""
+
+    def __init__(self, spec: ModuleSpec, names: dict[str, Any]) -> None:
+        self._spec = spec
+        self._names = names
+        self._lock = threading.RLock()
+        self._begun = False
+
+    def __call__(self, name: str) -> Any:
+        module = f"{self._spec.name}.{name}"
+        if find_spec(module) is not None:  # as `from package import module` asks for it
+            return import_module(module)
+        with self._lock:  # another thread waits until all names are there
+            if not self._begun:
+                self._begun = True
+                try:
+                    self._run()
+                except BaseException:
+                    self._begun = False
+                    raise
+        try:
+            return self._names[name]
+        except KeyError:
+            raise AttributeError(f"module {self._spec.name!r} has no attribute {name!r}") from None
+
+    def _run(self) -> None:
+        loader = self._spec.loader
+        if loader is not None:
+            loader.exec_module(sys.modules[self._spec.name])
