@@ -1,11 +1,13 @@
 """From a frame to its handler: version check, decoding, answer.
 
 Produce and Fetch have codecs of their own and are handed the undecoded body; everything else goes through
-`headrace.protocol.messages` and runs as a task of the listener, in steps that share the turns of the loop.
+`headrace.protocol.messages` and runs as a task of the listener, in steps that share the turns of the loop. Most of
+those handlers are loaded later than the first partition is open, or when the first request wants one.
 """
 
+import asyncio
 import struct
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from typing import Any
 
 from headrace.broker.api.fetch import FetchHandler
@@ -28,13 +30,14 @@ _FETCH = int(ApiKey.FETCH)
 class ApiDispatcher:
     """The broker's side of `headrace.broker.network.session.Dispatcher`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the registry names them, once
         self,
         *,
         versions: Mapping[ApiKey, ApiVersions],
         produce: ProduceHandler,
         fetch: FetchHandler,
         handlers: Mapping[ApiKey, Handler],
+        load_others: Callable[[], Awaitable[Mapping[ApiKey, Handler]]],
         wall_clock_ms: Callable[[], int],
         metrics: RequestMetrics,
         turns: TurnShare,
@@ -43,9 +46,20 @@ class ApiDispatcher:
         self._produce = produce
         self._fetch = fetch
         self._handlers = {int(key): handler for key, handler in handlers.items()}
+        self._load_others = load_others
+        self._loading = asyncio.Lock()
+        self._are_all_loaded = False
         self._wall_clock_ms = wall_clock_ms
         self._metrics = metrics
         self._turns = turns
+
+    async def load(self) -> None:
+        """Load the handlers that are missing yet; requests wait for them meanwhile."""
+        async with self._loading:
+            if not self._are_all_loaded:
+                others = await self._load_others()
+                self._handlers.update((int(key), handler) for key, handler in others.items())
+                self._are_all_loaded = True
 
     def is_pipelined(self, frame: Frame) -> bool:
         """Whether it is a Produce: those take effect when they are appended."""
@@ -90,6 +104,8 @@ class ApiDispatcher:
         header, turns = context.header, self._turns
         with self._metrics.time(header.api_key):
             await turns.pause()  # many connections may have sent something small
+            if header.api_key not in self._handlers:
+                await self.load()
             try:
                 request = await turns.run(decoding)
             except ProtocolError as error:

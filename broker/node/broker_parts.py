@@ -7,7 +7,8 @@ from functools import partial
 from headrace.broker.adapters.storage_metadata import StorageMetadata
 from headrace.broker.adapters.write_ahead_log import LogListener, LogLocation, LogOwner, NodeLog
 from headrace.broker.api.dispatch import ApiDispatcher
-from headrace.broker.api.registry import Services, build_dispatcher
+from headrace.broker.api.registry import build_dispatcher
+from headrace.broker.api.services import Services
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
 from headrace.broker.collectors.background_metrics import BackgroundCollector

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from headrace.broker.adapters.write_ahead_log import LogLocation
+from headrace.broker.api.dispatch import ApiDispatcher
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.drain_metrics import DrainCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
@@ -222,17 +223,17 @@ class BrokerRole:
             recovery = await unless_stopped(stop, parts.engine.start())
             self._show(client, parts, listener)
             await unless_stopped(stop, answered(self._config, client.serve))
+            dispatcher = parts.dispatcher(listener.turns)
             jobs = (
                 parts.engine.run(),
                 parts.leadership.run(),
                 parts.coordinator.run(),
+                self._load_handlers(dispatcher),
             )
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
                 admin.stage = "opening partitions"
-                await listener.serve(
-                    parts.dispatcher(listener.turns)
-                )  # each partition as soon as it is open
+                await listener.serve(dispatcher)  # each partition as soon as it is open
                 with suppress(StoppedEarlyError):
                     await unless_stopped(stop, parts.partitions.wait_attempted())
                     admin.stage = SERVING
@@ -251,6 +252,11 @@ class BrokerRole:
             async with running(self._give_up_without_lease(client, parts)):
                 await parts.engine.shutdown()
             await parts.block_cache.shutdown()
+
+    async def _load_handlers(self, dispatcher: ApiDispatcher) -> None:
+        """Load what the first partition need not wait for, before somebody asks for it."""
+        await self._admin.opened.wait()
+        await dispatcher.load()
 
     async def _checkpoint(self, parts: BrokerParts) -> None:
         try:

@@ -82,7 +82,7 @@ BUGS = (
         "broker/node/broker_role.py",
         "BrokerRole._serve",
         """
-            await listener.serve(parts.dispatcher(listener.turns))
+            await listener.serve(dispatcher)
             with suppress(StoppedEarlyError):
                 await unless_stopped(stop, parts.partitions.wait_attempted())
                 admin.stage = SERVING
@@ -92,7 +92,7 @@ BUGS = (
         """
             with suppress(StoppedEarlyError):
                 await unless_stopped(stop, parts.partitions.wait_attempted())
-                await listener.serve(parts.dispatcher(listener.turns))
+                await listener.serve(dispatcher)
                 admin.stage = SERVING
                 ready(client.image.cluster_id, self._address(bound, parts, recovery))
                 await stop.wait()

@@ -83,16 +83,26 @@ class Broker:
         clock, self.turn_clock = Clock(), Clock()
         self.produce, self.fetch, self.groups = OwnCodec(), OwnCodec(), Groups(clock)
         self.metrics = RequestMetrics(clock)
+        self.later: dict[ApiKey, Any] = {}
+        self.may_load = asyncio.Event()
+        self.may_load.set()
+        self.loads = 0
         keys = [ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_GROUPS, ApiKey.API_VERSIONS]
         self.dispatcher = ApiDispatcher(
             versions=advertised(keys),
             produce=self.produce,  # type: ignore[arg-type]
             fetch=self.fetch,  # type: ignore[arg-type]
             handlers={ApiKey.LIST_GROUPS: self.groups},
+            load_others=self.load_others,
             wall_clock_ms=lambda: NOW_MS,
             metrics=self.metrics,
             turns=TurnShare(self.turn_clock),
         )
+
+    async def load_others(self) -> dict[ApiKey, Any]:
+        self.loads += 1
+        await self.may_load.wait()
+        return self.later
 
     def dispatch(self, key: int, version: int, body: bytes = b"") -> FakeReply:
         reply = FakeReply()
@@ -251,6 +261,45 @@ def test_small_requests_of_many_connections_share_the_turns_of_the_loop(where: s
         await asyncio.gather(*serving)
 
     asyncio.run(serve())
+
+
+def broker_with_a_later_handler() -> Broker:
+    broker = Broker()
+    broker.later = {ApiKey.LIST_GROUPS: broker.groups}
+    broker.dispatcher._handlers.clear()
+    return broker
+
+
+def test_requests_wait_for_a_handler_that_is_loaded_later_and_have_it_loaded_once() -> None:
+    broker = broker_with_a_later_handler()
+    broker.may_load.clear()
+
+    async def serve() -> list[FakeReply]:
+        replies, serving = [FakeReply() for _ in range(3)], []
+        for reply in replies:
+            frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 0, 7, "t"), memoryview(b""), 0)
+            rest = broker.dispatcher.dispatch(frame, CONNECTION, reply)  # type: ignore[arg-type]
+            assert rest is not None
+            serving.append(asyncio.create_task(rest))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert [reply.outcome for reply in replies] == [None] * 3
+        serving[0].cancel()  # its client goes away, and it was the one that had the rest loaded
+        broker.may_load.set()
+        await asyncio.gather(*serving, return_exceptions=True)
+        await broker.dispatcher.load()
+        return replies
+
+    replies = asyncio.run(serve())
+    assert [reply.outcome for reply in replies] == [None, "sent", "sent"]
+    assert broker.loads == 2  # the one that was given up, and another
+
+
+def test_handlers_that_were_loaded_before_a_request_are_not_loaded_again() -> None:
+    broker = broker_with_a_later_handler()
+    asyncio.run(broker.dispatcher.load())
+    assert broker.dispatch(ApiKey.LIST_GROUPS, 0).outcomes == ["sent"]
+    assert broker.loads == 1
 
 
 def test_a_handler_that_fails_answers_nothing() -> None:

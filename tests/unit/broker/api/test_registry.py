@@ -4,7 +4,9 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
-from headrace.broker.api.registry import Services, build_dispatcher
+from headrace.broker.api.dispatch import ApiDispatcher
+from headrace.broker.api.registry import build_dispatcher
+from headrace.broker.api.services import Services
 from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
@@ -31,8 +33,8 @@ SERVED = {
 }  # fmt: skip
 
 
-def advertised() -> dict[int, tuple[int, int]]:
-    """What a client is told by a broker whose parts do not matter."""
+def dispatcher() -> ApiDispatcher:
+    """Of a broker whose parts do not matter."""
     part: Any = SimpleNamespace(wakeups=None, image=MetadataImage())
     services = Services(
         config=NodeConfig(),
@@ -49,8 +51,13 @@ def advertised() -> dict[int, tuple[int, int]]:
         connection_turns=TurnShare(lambda: 0.0),
         clock_s=lambda: 0.0,
     )
+    return build_dispatcher(services)
+
+
+def advertised() -> dict[int, tuple[int, int]]:
+    """What a client is told."""
     reply = FakeReply()
-    rest = build_dispatcher(services).dispatch(
+    rest = dispatcher().dispatch(
         Frame(RequestHeader(18, 0, 7, ""), memoryview(b""), 0),
         ConnectionInfo("PLAINTEXT", "", "", 0),
         reply,  # type: ignore[arg-type]
@@ -71,3 +78,10 @@ def test_every_key_that_clients_need_is_served_in_kafkas_versions() -> None:
 def test_transactions_are_not_advertised_while_they_are_not_served() -> None:
     unserved = {ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.END_TXN, ApiKey.TXN_OFFSET_COMMIT}
     assert not unserved & set(advertised())
+
+
+def test_every_key_that_is_advertised_has_a_handler_once_all_are_loaded() -> None:
+    loaded = dispatcher()
+    run(loaded.load())
+    own_codecs = {ApiKey.PRODUCE, ApiKey.FETCH}
+    assert {ApiKey(key) for key in loaded._handlers} | own_codecs == SERVED

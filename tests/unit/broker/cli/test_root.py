@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[4]
 # What takes long to import; help must not need any of it.
 SLOW = ("kafka", "rich", "aiohttp", "boto3", "obstore", "uvloop", "prometheus_client", "asyncio")
 # What a node loads when its first partition is open, or not at all.
-LATER = ("rich", "aiohttp", "boto3", "botocore")
+LATER = ("rich", "aiohttp", "boto3", "botocore", "obstore")
 OF_THE_PRODUCT = ("config.", "storage.", "wal.", "metadata.", "protocol.", "headrace.broker.app")
 
 

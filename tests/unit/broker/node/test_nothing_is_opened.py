@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import headrace.broker.api.later_handlers  # noqa: F401 - a node loads it: from files
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Node, NodeAddress
 from headrace.config.node import (

@@ -15,10 +15,21 @@ def test_every_spoken_key_has_both_classes() -> None:
             assert (message_class.API_KEY, message_class.type) == (key, kind)
 
 
-def test_every_class_is_exported_under_its_schema_name() -> None:
+def test_every_class_is_found_under_its_schema_name() -> None:
     for message_class in (*REQUESTS.values(), *RESPONSES.values()):
         assert getattr(messages, message_class.name) is message_class
-        assert message_class.name in messages.__all__
+
+
+@pytest.mark.parametrize("name", ["NoSuchRequest", "Metadata", "MetadataRespons", "Request", ""])
+def test_another_name_is_no_attribute(name: str) -> None:
+    assert not hasattr(messages, name)
+
+
+def test_another_key_has_no_class() -> None:
+    for key in (ApiKey.LEADER_AND_ISR, 999):
+        assert key not in REQUESTS
+        with pytest.raises(KeyError):
+            RESPONSES[key]
 
 
 def test_nested_structs_are_attributes() -> None:

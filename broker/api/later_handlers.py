@@ -1,0 +1,79 @@
+"""The handlers of all APIs that a client's first Produce and Fetch do without.
+
+They and their messages take as long to load as the opening of hundreds of partitions, so `headrace.broker.api.registry`
+does it later.
+"""
+
+from headrace.broker.api.add_raft_voter import AddRaftVoterHandler
+from headrace.broker.api.create_partitions import CreatePartitionsHandler
+from headrace.broker.api.create_topics import CreateTopicsHandler
+from headrace.broker.api.delete_groups import DeleteGroupsHandler
+from headrace.broker.api.delete_records import DeleteRecordsHandler
+from headrace.broker.api.delete_topics import DeleteTopicsHandler
+from headrace.broker.api.describe_cluster import DescribeClusterHandler
+from headrace.broker.api.describe_configs import DescribeConfigsHandler
+from headrace.broker.api.describe_groups import DescribeGroupsHandler
+from headrace.broker.api.describe_log_dirs import DescribeLogDirsHandler
+from headrace.broker.api.describe_quorum import DescribeQuorumHandler
+from headrace.broker.api.describe_topic_partitions import DescribeTopicPartitionsHandler
+from headrace.broker.api.find_coordinator import FindCoordinatorHandler
+from headrace.broker.api.heartbeat import HeartbeatHandler
+from headrace.broker.api.incremental_alter_configs import IncrementalAlterConfigsHandler
+from headrace.broker.api.init_producer_id import InitProducerIdHandler
+from headrace.broker.api.join_group import JoinGroupHandler
+from headrace.broker.api.leave_group import LeaveGroupHandler
+from headrace.broker.api.list_groups import ListGroupsHandler
+from headrace.broker.api.list_offsets import ListOffsetsHandler
+from headrace.broker.api.list_partition_reassignments import ListPartitionReassignmentsHandler
+from headrace.broker.api.offset_commit import OffsetCommitHandler
+from headrace.broker.api.offset_delete import OffsetDeleteHandler
+from headrace.broker.api.offset_fetch import OffsetFetchHandler
+from headrace.broker.api.offset_for_leader_epoch import OffsetForLeaderEpochHandler
+from headrace.broker.api.remove_raft_voter import RemoveRaftVoterHandler
+from headrace.broker.api.services import Services
+from headrace.broker.api.sync_group import SyncGroupHandler
+from headrace.broker.api.unregister_broker import UnregisterBrokerHandler
+from headrace.broker.api.update_features import UpdateFeaturesHandler
+from headrace.broker.cluster.producer_ids import ProducerIds
+from headrace.broker.network.request_context import Handler
+from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.protocol.api_keys import ApiKey
+
+
+def later_handlers(services: Services) -> dict[ApiKey, Handler]:
+    """Make them."""
+    client, cluster = services.client, services.cluster
+    coordinator, partitions = services.coordinator, services.partitions
+    quorum = QuorumAdmin(client)
+    handlers: list[Handler] = [
+        ListOffsetsHandler(partitions),
+        OffsetForLeaderEpochHandler(partitions),
+        CreateTopicsHandler(services.creation, services.config),
+        DeleteTopicsHandler(client),
+        DeleteRecordsHandler(partitions),
+        CreatePartitionsHandler(client, partitions),
+        DescribeTopicPartitionsHandler(cluster),
+        DescribeClusterHandler(cluster),
+        DescribeConfigsHandler(client, services.config),
+        IncrementalAlterConfigsHandler(client),
+        DescribeLogDirsHandler(partitions, services.config.storage.bucket_uri),
+        ListPartitionReassignmentsHandler(),
+        InitProducerIdHandler(ProducerIds(client)),
+        FindCoordinatorHandler(services.offsets_logs),
+        JoinGroupHandler(coordinator, services.config.groups),
+        SyncGroupHandler(coordinator),
+        HeartbeatHandler(coordinator),
+        LeaveGroupHandler(coordinator),
+        OffsetCommitHandler(coordinator, cluster),
+        OffsetFetchHandler(coordinator, cluster),
+        OffsetDeleteHandler(coordinator, cluster),
+        DescribeGroupsHandler(coordinator),
+        ListGroupsHandler(coordinator),
+        DeleteGroupsHandler(coordinator),
+        DescribeQuorumHandler(quorum),
+        AddRaftVoterHandler(quorum),
+        RemoveRaftVoterHandler(quorum),
+        UnregisterBrokerHandler(quorum),
+        UpdateFeaturesHandler(quorum),
+    ]
+    return {handler.api_key: handler for handler in handlers}

@@ -1,0 +1,35 @@
+"""What the handlers are made of."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.coordinator.coordinator_logs import OffsetsTopicLogs
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.config.node import NodeConfig
+from headrace.metadata.client import MetadataClient
+from headrace.storage.engine import StorageEngine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The dependencies of the handlers. Only the registry uses them all; a handler gets what it needs."""
+
+    config: NodeConfig
+    client: MetadataClient
+    engine: StorageEngine
+    partitions: PartitionRegistry
+    cluster: ClusterView
+    creation: TopicCreation
+    coordinator: GroupCoordinator
+    offsets_logs: OffsetsTopicLogs
+    wall_clock_ms: Callable[[], int]
+    metrics: RequestMetrics
+    rng: random.Random
+    connection_turns: TurnShare  # of the work of connections, which includes Produce and Fetch
+    clock_s: Callable[[], float]  # fine and monotonic
