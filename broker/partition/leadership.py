@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.opening import Restored, restore_state
 from headrace.broker.partition.opening_queue import OpeningQueue, PartitionKey
 from headrace.broker.partition.partition import Partition
@@ -42,6 +43,8 @@ MAX_CLOSING = 32
 MIN_RETRY_MS = 500
 MAX_RETRY_MS = 10_000
 UPKEEP_INTERVAL_MS = 30_000
+# At a start the first partitions have the loop for themselves, at most so long: to look at all others takes longer.
+FIRST_OPENING_MS = 100
 DROPS_AT_ONCE = 64  # partitions of a deleted topic: less than a millisecond
 
 
@@ -82,6 +85,7 @@ class PartitionLeadership:
         self._wall_clock_ms = wall_clock_ms
         self._changed = asyncio.Event()
         self._changed_topics: set[UUID] = set()
+        self._attempted = asyncio.Event()  # to open one, since the start
         self._opening: set[PartitionKey] = set()  # waiting, being opened, or to be tried again
         self._queue = OpeningQueue()
         self._workers = 0
@@ -163,10 +167,10 @@ class PartitionLeadership:
         slices = LoopSlices()
         topic_ids, self._changed_topics = self._changed_topics, set()
         topics = filter(None, map(self._client.image.topic_by_id, topic_ids))
-        # In the order of their streams, which is that of objects: neighbours are read together.
-        for topic in sorted(topics, key=lambda it: it.partitions[0].data_stream_id):
+        for topic in sorted(topics, key=_place_in_a_start):
             for image in topic.partitions:
                 self._follow_one((topic.topic_id, image.partition), tasks)
+                await self._first_opened()
                 await slices.pause()
         if self._streams_changed:
             self._streams_changed = False
@@ -174,6 +178,14 @@ class PartitionLeadership:
                 if pause.is_elsewhere and not self._is_elsewhere(pause.led):
                     pause.over.set()
                 await slices.pause()
+
+    async def _first_opened(self) -> None:
+        """Let the first of as many as are opened at once come to its end before the others are looked at."""
+        if self._workers == MAX_OPENING and not self._attempted.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FIRST_OPENING_MS / 1000):
+                    await self._attempted.wait()
+            self._attempted.set()
 
     def _follow_one(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
         opened = self._registry.get(key)
@@ -235,6 +247,7 @@ class PartitionLeadership:
             is_elsewhere = self._is_elsewhere(wanted[1])
             if not is_elsewhere:
                 await self._open(*wanted)
+            self._attempted.set()
             self._registry.settle(key, attempted_only=True)
             if self._wanted(key) is not None:
                 pause = _Pause(wanted[1], is_elsewhere, asyncio.Event())
@@ -406,3 +419,11 @@ def _opened(outcome: Stream | BaseException) -> Stream:
     if isinstance(outcome, BaseException):
         raise outcome
     return outcome
+
+
+def _place_in_a_start(topic: TopicImage) -> tuple[bool, int]:
+    """Internal topics first, as in `OpeningQueue`; the others in the order of their streams, which is that of objects.
+
+    So neighbours are read together.
+    """
+    return topic.name not in INTERNAL_TOPICS, topic.partitions[0].data_stream_id

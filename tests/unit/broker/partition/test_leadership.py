@@ -5,7 +5,10 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+import pytest
+
 from headrace.broker.adapters.stream_batches import MAX_STREAMS, StreamBatches
+from headrace.broker.partition import leadership
 from headrace.broker.partition.append_rules import Rejection
 from headrace.broker.partition.leadership import DROPS_AT_ONCE, MAX_OPENING, PartitionLeadership
 from headrace.broker.partition.partition import Partition
@@ -612,5 +615,27 @@ def test_a_start_with_many_partitions_fills_the_requests_that_open_their_streams
             await broker.registry.wait_attempted()
         assert sum(streams.requests) == 2 * count
         assert len(streams.requests) < 2 * count / MAX_STREAMS * 1.25
+
+    run(main())
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_the_first_partition_of_a_start_opens_before_the_others_are_looked_at(
+    is_slow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To look at 10,000 takes longer than to open one; a bucket that does not answer holds none of them up."""
+    monkeypatch.setattr(leadership, "FIRST_OPENING_MS", 500 if is_slow else 1_500)  # it takes 1 s
+
+    async def main() -> None:
+        broker = Broker(StreamsOfAController())
+        waiting: list[int] = []
+        broker.registry.subscribe(
+            opened=lambda _: waiting.append(len(broker.leadership._queue)), closed=lambda _: None
+        )
+        broker.client.apply(*topic_records("a", 1, 10 * MAX_OPENING))
+        async with broker.running():
+            await broker.registry.wait_attempted()
+        assert waiting[0] == (9 * MAX_OPENING if is_slow else 0)
+        assert len(waiting) == 10 * MAX_OPENING
 
     run(main())
