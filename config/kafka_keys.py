@@ -253,7 +253,8 @@ METADATA = (
         field="metadata.snapshot_log_bytes",
         valid=_AT_LEAST_1,
         importance=Importance.LOW,
-        doc="Growth of the metadata log after which a snapshot is taken.",
+        doc="Growth of the metadata log after which a snapshot is taken at the latest: it is taken "
+        "before when the log is larger than the last snapshot and 2 MiB.",
     ),
     ConfigKey(
         name="request.timeout.ms",

@@ -79,6 +79,7 @@ class LogStore:
         self._identity: Identity | None = None
         self._lock: File | None = None
         self.lock_name = ""  # from `open` to `close`; see `headrace.wal.lock_names`
+        self.snapshot_bytes = 0  # of the newest one; 0: there is none
         self._is_closed = False
         self._snapshot_read_at_s = float("-inf")
         self._disks: tuple[Disk, ...] = ()  # to be remembered
@@ -183,6 +184,7 @@ class LogStore:
                 await self._run(partial(file.append, piece))
             await self._run(file.sync)
             await self._run(lambda: self._files.adopt_snapshot(snapshot_id))
+            self.snapshot_bytes = file.size_bytes
 
     async def install_snapshot(
         self, snapshot_id: SnapshotId, chunks: AsyncIterator[bytes]
@@ -222,6 +224,7 @@ class LogStore:
             image = await self._run(lambda: self._check_snapshot(name, snapshot_id))
             await self._run(file.sync)
             await self._run(lambda: self._files.install_snapshot(snapshot_id, segment_id))
+            self.snapshot_bytes = file.size_bytes
         return image
 
     async def read_snapshot(self, index: int, position: int, max_size: int) -> SnapshotPart | None:
@@ -268,6 +271,7 @@ class LogStore:
             proven_end = read_quorum_state(self._directory).proven
         random64 = self._new_segment_id()
         recovered = self._files.open(random64, proven_end)
+        self.snapshot_bytes = len(recovered.snapshot or b"")
         last_term = self._files.snapshot_id.term
         if recovered.entries:
             last_term = recovered.entries[-1].term

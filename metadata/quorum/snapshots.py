@@ -30,6 +30,8 @@ logger = logging.getLogger("headrace.controller")
 
 CHUNK_TIMEOUT_S: Final = 30.0
 WRITE_BYTES: Final = 1 << 20
+# A log as large as the snapshot before it takes as long to replay as that. A smaller one than this is replayed soon.
+MIN_INTERVAL_BYTES: Final = 2 << 20
 MAX_INTERVALS_HELD: Final = 2  # by so much more the log grows at most for readers of a snapshot
 # After a failed read or installation: the leader offers the snapshot again with each heartbeat.
 RETRY_S: Final = 1.0
@@ -74,15 +76,18 @@ class Snapshots:
         self._fetched: FetchedSnapshot | None = None
         self._counters = counters
 
-    async def run(self, interval_bytes: int) -> None:
-        """Take a snapshot whenever the log has grown by `interval_bytes`, until cancelled.
+    async def run(self, max_interval_bytes: int) -> None:
+        """Take a snapshot whenever the log has grown as large as the one before, or by `max_interval_bytes`.
+
+        So a start replays no more than a small multiple of what there is, however many starts the log has seen.
+        Until cancelled.
 
         While somebody reads one, the entries after it are kept, and the next one waits: otherwise a
         reader that takes longer than the log to grow would never catch up.
         """
-        due_bytes = interval_bytes
+        due_bytes = self._interval(max_interval_bytes)
         while True:
-            max_bytes = due_bytes + MAX_INTERVALS_HELD * interval_bytes
+            max_bytes = due_bytes + MAX_INTERVALS_HELD * max_interval_bytes
             held = self._store.is_snapshot_being_read and self._store.log_bytes < max_bytes
             if self._store.log_bytes >= due_bytes and not held:
                 try:
@@ -93,8 +98,11 @@ class Snapshots:
                         "cannot write a metadata snapshot; trying again when the log has grown",
                         extra={"reason": str(error)},
                     )
-                due_bytes = self._store.log_bytes + interval_bytes
+                due_bytes = self._store.log_bytes + self._interval(max_interval_bytes)
             await self._applied.entries.wait_past(self._applied.entries.end_index)
+
+    def _interval(self, max_bytes: int) -> int:
+        return min(max_bytes, max(MIN_INTERVAL_BYTES, self._store.snapshot_bytes))
 
     async def take(self) -> None:
         """Write the image to disk, and drop the log before it.

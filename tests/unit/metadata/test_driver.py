@@ -10,6 +10,7 @@ from headrace.metadata.levels import READ_HERE
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.log.store import LogStore
+from headrace.metadata.quorum import snapshots
 from headrace.metadata.quorum.snapshots import Snapshots
 from headrace.metadata.raft.effects import NOBODY, HardState, Persist
 from headrace.metadata.records.codec import encode_members, encode_records
@@ -336,6 +337,25 @@ async def test_snapshots_are_taken_as_the_log_grows(tmp_path, cluster):
         assert log_bytes < 6_000
     async with cluster.controller() as node:
         assert node.image.topics == image.topics
+
+
+@scenario
+async def test_a_log_grows_no_larger_than_the_snapshot_before_it(tmp_path, cluster, monkeypatch):
+    """So that many starts, each of which adds to the log, make none of them slow."""
+    monkeypatch.setattr(snapshots, "MIN_INTERVAL_BYTES", 1_000)
+    cluster.config = type(cluster.config)(log_dir=str(tmp_path / "metadata"))  # 20 MiB
+    sizes = []
+    for start in range(3):
+        async with cluster.controller() as node:
+            if not start:
+                await register(node)
+            for number in range(40):
+                name = f"t{start}-{number}"
+                await ask_well(node, CreateTopics((topic_creation(name, 3),), False))
+                store = node._store
+                sizes.append((store.log_bytes, store.snapshot_bytes))
+    assert max(log for log, _ in sizes) > 2_000  # it grows with the snapshot
+    assert all(log < 2_500 + snapshot for log, snapshot in sizes)
 
 
 @scenario
