@@ -2,7 +2,7 @@
 
 Produce and Fetch have codecs of their own and are handed the undecoded body; everything else goes through
 `headrace.protocol.messages` and runs as a task of the listener, in steps that share the turns of the loop. Most of
-those handlers are loaded later than the first partition is open, or when the first request wants one.
+those handlers are loaded when the node is ready, or when the first request wants one of them.
 """
 
 import asyncio

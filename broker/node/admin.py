@@ -27,7 +27,7 @@ class NodeAdmin:
         self.turns = LoopTurns(environment.monotonic_s, environment.thread_time_s)
         self.server.expose(self.turns)
         self._stage = "starting"
-        self.opened = asyncio.Event()  # the first partition is open, or the node is ready
+        self.serving = asyncio.Event()  # the node is ready
         self.url = ""  # none, or not started yet
         self.readiness.add(lambda: CheckResult("state", self.stage == SERVING, self.stage))
         self.readiness.add(self._check_logs)
@@ -41,7 +41,7 @@ class NodeAdmin:
     def stage(self, stage: str) -> None:
         self._stage = stage
         if stage == SERVING:
-            self.opened.set()
+            self.serving.set()
 
     def _check_logs(self) -> CheckResult:
         logs = self.server.logs
@@ -59,15 +59,15 @@ class NodeAdmin:
         self.url = f"http://{self._config.admin_host}:{port}"
 
     async def serve(self) -> None:
-        """Answer requests, once the first partition is open or the node is ready, or when that takes long.
+        """Answer requests, once the node is ready, or when that takes long.
 
-        To load what the endpoint needs would make the first partition wait.
+        To load what the endpoint needs would make the first partitions wait.
         """
         if not self.url:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(SERVED_AFTER_MS / 1000):
-                await self.opened.wait()
+                await self.serving.wait()
         await self.server.serve()
 
     async def shutdown(self) -> None:

@@ -254,8 +254,8 @@ class BrokerRole:
             await parts.block_cache.shutdown()
 
     async def _load_handlers(self, dispatcher: ApiDispatcher) -> None:
-        """Load what the first partition need not wait for, before somebody asks for it."""
-        await self._admin.opened.wait()
+        """Load what the partitions need not wait for, unless somebody has asked for it."""
+        await self._admin.serving.wait()
         await dispatcher.load()
 
     async def _checkpoint(self, parts: BrokerParts) -> None:
@@ -277,8 +277,7 @@ class BrokerRole:
         parts.engine.give_up_uploads("no controller answers")
 
     def _show(self, client: MetadataClient, parts: BrokerParts, listener: Listener) -> None:
-        server, readiness, opened = self._admin.server, self._admin.readiness, self._admin.opened
-        parts.partitions.subscribe(opened=lambda _: opened.set(), closed=lambda _: None)
+        server, readiness = self._admin.server, self._admin.readiness
         collector = parts.collector(listener)
         server.expose(collector, collector.refresh)
         self._admin.turns.who = parts.requests.take_latest
