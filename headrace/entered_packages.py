@@ -1,8 +1,8 @@
 """Packages of others that are entered without running them.
 
 To import a part of a package runs the package first. kafka-python's loads its consumer, its producer and its admin
-client then, and prometheus_client's an HTTP server and what it needs: each takes as long as the parts themselves. A
-broker needs the messages of the one and the metrics of the other, and its first partition waits for them. So such a
+client then, prometheus_client's an HTTP server, and crc32c's looks its own version up: each takes as long as the parts
+themselves. A broker needs messages, metrics and a checksum, and its first partition waits for them. So such a
 package is run when somebody first asks for what is not there without it, as in `from kafka import KafkaProducer`. Only
 the program of a node enters them: in another one, what else uses them may expect them to have been run.
 
@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from typing import Any, Final
 
-PACKAGES: Final = ("kafka", "prometheus_client")
+PACKAGES: Final = ("crc32c", "kafka", "prometheus_client")
 
 
 def enter_packages() -> None:

@@ -38,8 +38,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.wal.layout import PAGE_BYTES
 from headrace.wal.port import Buffer
 

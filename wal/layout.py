@@ -51,8 +51,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.wal.errors import WalDeviceError, WalVersionError
 from headrace.wal.port import Buffer
 

@@ -14,13 +14,13 @@ A later version appends fields with defaults; an unknown version is refused.
 
 import struct
 
-import crc32c
 import msgspec
 
 from headrace.broker.partition.leader_epochs import EpochStart, LeaderEpochs
 from headrace.broker.partition.producer_state import NOT_LOST, ProducerEntry
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.time_index import MAX_TIMESTAMP_MS, TimeIndexEntry
+from headrace.checksums import crc32c
 
 MAGIC = 0x48525043
 VERSION = 2
@@ -77,7 +77,7 @@ def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
         producers_lost_ms=state.producers.lost_ms,
     )
     body = _ENCODER.encode(checkpoint)
-    return _PREFIX.pack(MAGIC, VERSION, crc32c.crc32c(body)) + body
+    return _PREFIX.pack(MAGIC, VERSION, crc32c(body)) + body
 
 
 def decode(data: bytes | memoryview) -> Checkpoint:
@@ -92,7 +92,7 @@ def decode(data: bytes | memoryview) -> Checkpoint:
     body = bytes(data[_PREFIX.size :])
     if magic != MAGIC or version != VERSION:
         raise CorruptCheckpointError(f"unknown checkpoint magic {magic:#x} or version {version}")
-    if crc32c.crc32c(body) != crc:
+    if crc32c(body) != crc:
         raise CorruptCheckpointError("checkpoint fails its checksum")
     try:
         return _DECODER.decode(body)

@@ -42,8 +42,7 @@ import struct
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.invariants import require
 from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.records.entry import LogEntry

@@ -39,8 +39,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.invariants import require
 from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.log.directory import Directory, File

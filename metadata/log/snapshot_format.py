@@ -30,8 +30,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.metadata.errors import (
     MetadataFormatError,
     MetadataLogCorruptError,

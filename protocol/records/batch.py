@@ -30,8 +30,7 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import Final, NamedTuple
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.protocol.records.errors import CorruptBatchError
 
 Buffer = bytes | bytearray | memoryview

@@ -9,8 +9,7 @@ import struct
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.invariants import require
 from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, MAGIC
 from headrace.storage.objects.index_block import IndexEntry

@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.storage.audit.block_scan import BatchHead, BlockScan, Damage
 from headrace.storage.audit.comparison import Run
 from headrace.storage.errors import CorruptObjectError

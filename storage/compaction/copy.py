@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.storage.compaction.rewrite import RewriteError
 from headrace.storage.compaction.source import DamagedSourceError, SourceObject
 from headrace.storage.errors import CorruptObjectError

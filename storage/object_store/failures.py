@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from xml.sax.saxutils import unescape
 
 from headrace.storage.errors import FailureKind, ObjectStoreError
 
@@ -142,6 +141,9 @@ def keys_left(answer: str, prefix: str) -> Sequence[str]:
     """
     if "<DeleteResult" not in answer or "</DeleteResult>" not in answer:
         return ()
+    # Loaded only where it is used: it loads an HTTP client.
+    from xml.sax.saxutils import unescape  # noqa: PLC0415
+
     left = []
     for error in _ERROR.findall(answer):
         key = _KEY.search(error)

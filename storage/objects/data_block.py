@@ -20,8 +20,7 @@ Source: S3Stream's data block (10-byte header, no checksum), extended by the CRC
 import struct
 from collections.abc import Iterator
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.record_batch import StreamRecordBatch, decode_batch
 

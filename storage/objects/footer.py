@@ -18,8 +18,7 @@ Source: S3Stream's footer (position, length, magic), extended by the checksums a
 import struct
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.storage.errors import CorruptObjectError
 
 MAGIC = int.from_bytes(b"headrace", "big")

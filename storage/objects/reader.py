@@ -6,8 +6,7 @@ footer = decode_tail(tail, size)
 index = decode_index(<read index_range(footer), or a slice of the tail>, footer)
 """
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.objects.footer import FOOTER_BYTES, Footer, decode_footer
 from headrace.storage.objects.index_block import INDEX_ENTRY_BYTES, ObjectIndex

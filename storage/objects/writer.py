@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.storage.objects.data_block import (
     BLOCK_HEADER_BYTES,
     MAX_BLOCK_SIZE,

@@ -39,8 +39,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
-from crc32c import crc32c
-
+from headrace.checksums import crc32c
 from headrace.wal.errors import WalVersionError
 from headrace.wal.framing import (
     RECORD_HEADER_BYTES,

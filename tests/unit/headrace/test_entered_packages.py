@@ -44,6 +44,16 @@ registry.register(Collector())
 print(generate_latest(registry).decode().splitlines()[-1])
 """
 
+CHECKSUM = """
+import sys
+from headrace.entered_packages import enter_packages
+enter_packages()
+from headrace.checksums import crc32c
+print(hex(crc32c(b"123456789")), "importlib.metadata" in sys.modules)
+import crc32c
+print(crc32c.crc32c(b"123456789") == 0xE3069283, crc32c.__version__ != "")
+"""
+
 
 FAILED_ONCE = """
 import sys
@@ -79,6 +89,10 @@ def test_messages_are_loaded_without_the_clients():
 
 def test_metrics_are_made_without_the_server_that_could_show_them():
     assert output_of(METRICS) == ["[]", "headrace_of_a_test 7.0"]
+
+
+def test_the_checksum_is_there_without_the_version_of_its_package():
+    assert output_of(CHECKSUM) == ["0xe3069283 False", "True True"]
 
 
 def test_a_package_that_was_imported_before_stays_as_it_is():
