@@ -12,6 +12,7 @@ This module stands below all packages: each of them uses it.
 
 import asyncio
 import errno
+import importlib
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, Future
@@ -212,6 +213,20 @@ def in_own_thread(
         return asyncio.get_running_loop().run_in_executor(executor, partial(fn, *args, **kwargs))
     finally:
         executor.shutdown(wait=False)
+
+
+async def import_in_thread(name: str, module: str) -> None:
+    """Import a module in a thread of that name.
+
+    Cancellation: takes effect when the import has ended, which is soon. An interpreter that ends while a thread
+    imports may crash.
+    """
+    importing = in_own_thread(name, importlib.import_module, module)
+    try:
+        await asyncio.shield(importing)
+    except asyncio.CancelledError:
+        await asyncio.wait([importing])
+        raise
 
 
 class StillRunningError(OSError):

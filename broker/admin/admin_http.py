@@ -4,14 +4,13 @@ The pages need a web framework, which takes as long to load as the opening of ve
 later than the address is bound, and in a thread: until then requests wait in the backlog.
 """
 
-import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from headrace.broker.telemetry.readiness import Readiness
-from headrace.daemon_threads import in_own_thread
+from headrace.daemon_threads import import_in_thread
 from headrace.network import ListeningAddress, Network
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class AdminServer:
 
     async def serve(self) -> None:
         """Load the pages, and answer requests with them from then on."""
-        await in_own_thread("admin-pages", importlib.import_module, PAGES)
+        await import_in_thread("admin-pages", PAGES)
         from headrace.broker.admin.pages import Pages  # noqa: PLC0415  # takes 0.15 s
 
         self._pages = Pages(self)

@@ -3,7 +3,6 @@
 ApiVersions advertises exactly this table; a request with another key closes its connection.
 """
 
-import importlib
 from collections.abc import Mapping
 from typing import Final
 
@@ -17,7 +16,7 @@ from headrace.broker.fetch.reader import FetchReader
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.network.request_context import Handler
 from headrace.broker.network.turn_share import TurnShare
-from headrace.daemon_threads import in_own_thread
+from headrace.daemon_threads import import_in_thread
 from headrace.invariants import require
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import advertised
@@ -63,7 +62,7 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
     versions = advertised([*FIRST_KEYS, *LATER_KEYS])
 
     async def load_others() -> Mapping[ApiKey, Handler]:
-        await in_own_thread("api-handlers", importlib.import_module, _LATER_HANDLERS)
+        await import_in_thread("api-handlers", _LATER_HANDLERS)
         from headrace.broker.api.later_handlers import later_handlers  # noqa: PLC0415  # takes 0.1 s
 
         handlers = later_handlers(services)

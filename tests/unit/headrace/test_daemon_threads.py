@@ -12,6 +12,7 @@ from headrace.daemon_threads import (
     DaemonThreads,
     OneThreadEach,
     StillRunningError,
+    import_in_thread,
     in_own_thread,
     stepwise,
 )
@@ -195,5 +196,31 @@ def test_a_call_that_hangs_keeps_the_only_thread_of_its_key():
                     await asyncio.sleep(0.001)
                 else:
                     return
+
+    asyncio.run(main())
+
+
+def test_who_is_cancelled_while_a_thread_imports_waits_for_its_end(tmp_path, monkeypatch):
+    """An interpreter that ends meanwhile may crash."""
+    (tmp_path / "imported_slowly.py").write_text(
+        "import threading\nfrom builtins import begun_and_may_end as gate\n"
+        "gate[0].set()\ngate[1].wait(30)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    begun, may_end = threading.Event(), threading.Event()
+    monkeypatch.setattr("builtins.begun_and_may_end", (begun, may_end), raising=False)
+
+    async def main() -> None:
+        importing = asyncio.create_task(import_in_thread("import", "imported_slowly"))
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
+        importing.cancel()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not importing.done()
+        may_end.set()
+        await asyncio.wait([importing])
+        assert importing.cancelled()
+        assert "imported_slowly" in sys.modules
 
     asyncio.run(main())
