@@ -210,7 +210,8 @@ class AioDevice:
 
     def _start(self, opcode: int, position: int, data: memoryview, done: WriteDone) -> None:
         anchor = ctypes.c_char.from_buffer(data)
-        operation = _Operation(opcode, position, data, anchor, ctypes.addressof(anchor), done)
+        fields = (opcode, position, data, anchor, ctypes.addressof(anchor), done)
+        operation = tuple.__new__(_Operation, fields)  # as its constructor, in one call
         self._idle.clear()
         if self._free:
             self._submit(operation)
@@ -241,11 +242,13 @@ class AioDevice:
     def _hand_over(self, slot: int, submits: int) -> None:
         """Give a control block to the kernel, again after a pause if it is short of something."""
         failure = self._context.submit(self._pointers[slot])
+        if not failure:
+            return
         if failure in _PASSING and submits < _MAX_SUBMITS:
             self._tell_refused(failure)
             pause_s = _SUBMIT_PAUSE_S * 2 ** (submits - 1)
             self._loop.call_later(pause_s, self._hand_over, slot, submits + 1)
-        elif failure:
+        else:
             # `done` is never called before `write` has returned.
             self._loop.call_soon(self._finish, slot, -failure)
 
@@ -285,13 +288,12 @@ class AioDevice:
             if self.hangs:
                 self.hangs = False
                 self._loop.call_soon(self._release)  # once all that has come back is told
-        operation.done(self._error_of(operation, result))
+        is_whole = result == len(operation.data)
+        operation.done(None if is_whole else self._error_of(operation, result))
 
-    def _error_of(self, operation: _Operation, result: int) -> OSError | None:
-        size = len(operation.data)
-        if result == size:
-            return None
+    def _error_of(self, operation: _Operation, result: int) -> OSError:
         if result < 0:
             return explained(OSError(-result, os.strerror(-result), self.path))
         what = "write" if operation.opcode == _PWRITE else "read"
-        return short_io_error(what, self.path, operation.position, size, result)
+        size_bytes = len(operation.data)
+        return short_io_error(what, self.path, operation.position, size_bytes, result)

@@ -55,7 +55,8 @@ class Block:
         self.used = at + size
         self.records += 1
         self.last_record_offset = offset
-        return Appended(offset, offset + size, copy, self.buffer_bytes)
+        # What its constructor does, without a call of Python code.
+        return tuple.__new__(Appended, (offset, offset + size, copy, self.buffer_bytes))
 
     @property
     def size_bytes(self) -> int:
@@ -67,24 +68,25 @@ class Block:
         """Logical offset behind the block's last page."""
         return self.offset + align_up(self.used)
 
-    def seal(self) -> None:
-        """Close the block: cut the memory to what is written and zero its rest."""
+    def seal(self) -> int:
+        """Close the block: cut the memory to what is written and zero its rest; return its size."""
         size = align_up(self.used)
         self.memory[self.used : size] = _ZEROS[: size - self.used]
         self.memory = self.memory[:size]
         self.limit = self.used
+        return size
 
     def stamp(self, *, generation_id: int, confirmed_offset: int, superblock_sequence: int) -> None:
         """Write the block header, at submission."""
         write_block_header(
             self.memory,
             BlockHeader(
-                length=self.used,
-                generation_id=generation_id,
-                offset=self.offset,
-                previous_end=self.previous_end,
-                confirmed_offset=confirmed_offset,
-                superblock_sequence=superblock_sequence,
-                records=self.records,
+                self.used,
+                generation_id,
+                self.offset,
+                self.previous_end,
+                confirmed_offset,
+                superblock_sequence,
+                self.records,
             ),
         )

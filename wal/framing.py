@@ -36,6 +36,7 @@ header is Headrace's own.
 
 import struct
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from headrace.checksums import crc32c
@@ -80,6 +81,7 @@ class RecordHeader(NamedTuple):
     body_crc: int
 
 
+@lru_cache(maxsize=4)  # asked for each block that is written, and read
 def checksum_seed(generation_id: int) -> int:
     """Return the start value of every checksum of a generation.
 
@@ -95,12 +97,12 @@ def write_record(
     body_at = at + RECORD_HEADER_BYTES
     payload_at = body_at + len(header)
     end = payload_at + len(payload)
+    # Of the bytes that were given: a cache has them, those of the block are on their way to memory.
+    body_crc = crc32c(payload, crc32c(header, seed), _HOLD_GIL)
     copy = memory[payload_at:end]
     copy[:] = payload
-    memory[body_at:payload_at] = header
-    body_crc = crc32c(memory[body_at:end], seed, _HOLD_GIL)
     fields = _RECORD_FIELDS.pack(RECORD_MAGIC, end - body_at, offset, body_crc)
-    memory[at:body_at] = fields + _CRC.pack(crc32c(fields, seed))
+    memory[at:payload_at] = fields + _CRC.pack(crc32c(fields, seed)) + header
     return copy
 
 

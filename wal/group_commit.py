@@ -26,6 +26,7 @@ from headrace.wal.port import Appended, Buffer
 
 PACE_NS = 1_000_000_000 // 3000
 MAX_BLOCK_RECORDS = 4096
+_NO_BLOCK = Block.full()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ class GroupCommit:
         self.trim_offset = superblock.trim_offset
         # No block reaches beyond it for now: zeroing writes there.
         self.barrier_offset: int | None = None
-        self._current = Block.full()
+        self._current = _NO_BLOCK
         self._arena = memoryview(b"")
         self._arena_at = 0
         self.pending: deque[Block] = deque()
@@ -97,6 +98,11 @@ class GroupCommit:
     def used_bytes(self) -> int:
         """Bytes of the ring that cannot be reused yet."""
         return self.next_offset - self._durable_head
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether a block that is not sealed holds appends."""
+        return self._current.records > 0
 
     @property
     def is_quiet(self) -> bool:
@@ -144,18 +150,20 @@ class GroupCommit:
     def next_write(self, now_ns: int) -> Block | None:
         """Return the next block to submit, stamped, or None while there is none that may go."""
         block = self._candidate(now_ns)
-        if block is None or not self._may_go(block):
+        if block is None:
             return None
-        if self._budget.delay_ns(block.size_bytes, now_ns):
+        size_bytes = block.size_bytes
+        end = block.offset + size_bytes
+        if not self._may_go(end) or self._budget.delay_ns(size_bytes, now_ns):
             return None
         if block is self._current:
             self._seal()
-        require(block.end - self._durable_head <= self._ring.size_bytes, "overwrites live data")
+        require(end - self._durable_head <= self._ring.size_bytes, "overwrites live data")
         self.pending.popleft()
         self._writing.append(block)
         self.inflight += 1
         self._last_submission_ns = now_ns
-        self._budget.take(block.size_bytes)
+        self._budget.take(size_bytes)
         block.stamp(
             generation_id=self._generation_id,
             confirmed_offset=self.confirmed_offset,
@@ -240,9 +248,8 @@ class GroupCommit:
         )
         return self._current if ripe else None
 
-    def _may_go(self, block: Block) -> bool:
-        """Whether window and barrier allow it; asks for a larger window when that is what is missing."""
-        end = block.end
+    def _may_go(self, end: int) -> bool:
+        """Whether window and barrier allow a block up to `end`; asks for a larger window when that is missing."""
         reach = end - self.confirmed_offset
         if reach > self._window_bytes:
             wanted = min(reach + self._limits.window_step_bytes, self._max_unconfirmed_bytes)
@@ -308,9 +315,9 @@ class GroupCommit:
         block = self._current
         if not block.records:
             return
+        size_bytes = block.seal()
         if block.memory.obj is self._arena.obj:
-            self._arena_at += block.size_bytes
-        block.seal()
-        self._end = block.end
+            self._arena_at += size_bytes
+        self._end = block.offset + size_bytes
         self.pending.append(block)
-        self._current = Block.full()
+        self._current = _NO_BLOCK

@@ -119,8 +119,9 @@ class RingWriter:
             blocks.begin(appended.offset, self._clocks.monotonic_ns())
         if len(commit.pending) > pending:
             self._pump()  # a whole block: the device need not wait for the end of the loop's turn
-        else:
+        elif not commit.inflight or self._wake_at_ns is None:
             self._pump_soon()
+        # Otherwise it goes when the timer fires, or a write completes.
         return appended
 
     def trim(self, offset: int) -> None:
@@ -275,13 +276,16 @@ class RingWriter:
         try:
             commit = self.commit
             now_ns = self._clocks.monotonic_ns()
-            # First: the blocks would use up the budget, and then need the room that a trim frees.
-            self._persist(now_ns)
+            updates = self._updates
+            if updates.wanted:
+                # First: the blocks would use up the budget, and then need the room that a trim frees.
+                self._persist(now_ns)
             while (block := commit.next_write(now_ns)) is not None:
                 position = self._ring.position(block.offset)
                 self._submissions.write(position, block.memory, partial(self._on_written, block))
-            self._updates.want_window(commit.window_wanted_bytes)
-            delay_ns = self._persist(now_ns) or commit.delay_ns(now_ns)
+            updates.want_window(commit.window_wanted_bytes)
+            budget_ns = self._persist(now_ns) if updates.wanted else 0
+            delay_ns = budget_ns or commit.delay_ns(now_ns)
             # Setting a kernel timer costs as much as two appends, and the pace moves on with each write: a timer that
             # is set for earlier is left alone, finds nothing to do, and is set again.
             if delay_ns and (self._wake_at_ns is None or now_ns + delay_ns < self._wake_at_ns):
@@ -296,15 +300,13 @@ class RingWriter:
         self._pump()
 
     def _persist(self, now_ns: int) -> int:
-        """Write the superblock when it must change and no write of it is inflight.
+        """Write the superblock, which must change, when no write of it is inflight.
 
         Returns:
             How long to wait for the budget, which the blocks wait for as well then; 0 otherwise.
         """
         updates = self._updates
-        if updates.inflight or not updates.wanted:
-            return 0
-        if self.failure is not None or self._is_retired:
+        if updates.inflight or self.failure is not None or self._is_retired:
             return 0
         if not self.commit.try_spend(PAGE_BYTES, now_ns):
             return self.commit.spend_delay_ns(PAGE_BYTES, now_ns)
@@ -319,16 +321,18 @@ class RingWriter:
         if self._is_over(error):
             return
         moved = self.commit.completed(block)
-        if self.commit.pending:
+        commit = self.commit
+        if commit.pending:
             self._pump()  # first, so that the device works while the confirmation is passed on
-        else:
+        elif commit.is_filling:
             self._pump_soon()
         if moved:
-            confirmed_offset = self.commit.confirmed_offset
+            confirmed_offset = commit.confirmed_offset
             self._open_blocks.confirmed(confirmed_offset, self._clocks.monotonic_ns())
             self._arm_refresh()
             self._listener.on_confirmed(confirmed_offset)
-        self._settle()
+        if self._quiet is not None:
+            self._settle()
 
     def _on_superblock_written(self, error: OSError | None) -> None:
         if self._is_over(error):

@@ -16,10 +16,10 @@ class SuperblockUpdates:
     __slots__ = (
         "_head_offset",
         "_inflight",
-        "_refresh",
         "_trim_offset",
         "_window_bytes",
         "durable",
+        "wanted",
     )
 
     def __init__(self, durable: Superblock) -> None:
@@ -28,44 +28,37 @@ class SuperblockUpdates:
         self._trim_offset = durable.trim_offset
         self._head_offset = durable.head_offset
         self._window_bytes = durable.window_bytes
-        self._refresh = False
+        self.wanted = False  # whether there is a change that is not being written
 
     @property
     def inflight(self) -> bool:
         """Whether a write is inflight."""
         return self._inflight is not None
 
-    @property
-    def wanted(self) -> bool:
-        """Whether there is a change that is not being written."""
-        newest = self._inflight or self.durable
-        return (
-            self._refresh
-            or self._trim_offset > newest.trim_offset
-            or self._head_offset > newest.head_offset
-            or self._window_bytes > newest.window_bytes
-        )
-
     def want_trim(self, *, trim_offset: int, head_offset: int) -> None:
         """Request that this be released durably. Neither offset ever decreases."""
         require(trim_offset >= self._trim_offset)
         require(head_offset >= self._head_offset)
+        if trim_offset > self._trim_offset or head_offset > self._head_offset:
+            self.wanted = True
         self._trim_offset = trim_offset
         self._head_offset = head_offset
 
     def want_window(self, window_bytes: int) -> None:
         """Request a window of at least this."""
-        self._window_bytes = max(self._window_bytes, window_bytes)
+        if window_bytes > self._window_bytes:
+            self._window_bytes = window_bytes
+            self.wanted = True
 
     def want_refresh(self) -> None:
         """Request a write of the confirmed offset, even if nothing else has changed."""
-        self._refresh = True
+        self.wanted = True
 
     def next_write(self, *, confirmed_offset: int, now_ms: int) -> Superblock | None:
         """Return the superblock to write now; None while one is inflight or nothing has changed."""
         if self._inflight is not None or not self.wanted:
             return None
-        self._refresh = False
+        self.wanted = False
         self._inflight = replace(
             self.durable,
             sequence=self.durable.sequence + 1,

@@ -274,7 +274,7 @@ BUGS = (
         "a buffer reused before its write is done",
         "wal/group_commit.py",
         "GroupCommit._seal",
-        "self._arena_at += block.size_bytes",
+        "self._arena_at += size_bytes",
         "self._arena_at += 0",
         _CRASHES,
     ),
