@@ -56,7 +56,7 @@ class AdmissionGate:
 
     def admits(self, body_bytes: int) -> bool:
         """Whether an append of this size may be made now, before anything is awaited."""
-        return not self._queue and self._stopped is None and self._has_room(body_bytes)
+        return not self._called and self._stopped is None and self._has_room(body_bytes)
 
     async def wait(self, body_bytes: int) -> None:
         """Return when an append of this size may be made, which must be done without awaiting.

@@ -158,8 +158,10 @@ class AppendPath:
             asyncio.get_running_loop().call_soon(on_ack, self.failure)
             return base_offset
         try:
-            batch = StreamRecordBatch(stream_id, epoch, base_offset, count, view)
-            append = OpenAppend(wal_offset, wal_end_offset, batch, buffer_bytes, target, on_ack)
+            # What their constructors do, without a call of Python code: this runs for every batch.
+            batch = tuple.__new__(StreamRecordBatch, (stream_id, epoch, base_offset, count, view))
+            open_append = (wal_offset, wal_end_offset, batch, buffer_bytes, target, on_ack)
+            append = tuple.__new__(OpenAppend, open_append)
             self._open.add(append)
         except Exception as error:  # noqa: BLE001 - it fails the engine
             # The WAL has a record that nobody would ever acknowledge, fail or upload.

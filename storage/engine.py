@@ -117,6 +117,9 @@ class StorageEngine:
             relieve=self._pipeline.relieve,
             timeout_ms=config.admission_timeout_ms,
         )
+        # Whether appends of so many bytes, made before anything is awaited, find room: of all the payloads, with some
+        # 100 bytes for each record's headers.
+        self.admits = self._gate.admits
         self._resize = WalResize(
             config, self._path, self._pipeline, self._cache, self._counters, self._gate.poll
         )
@@ -238,14 +241,6 @@ class StorageEngine:
     def open_streams(self) -> Sequence[tuple[int, int]]:
         """(stream id, epoch) of the streams that are open here."""
         return self._open.ids_and_epochs()
-
-    def admits(self, body_bytes: int) -> bool:
-        """Whether appends of so many bytes, made before anything is awaited, find room.
-
-        Args:
-            body_bytes: of all the payloads, with some 100 bytes for each record's headers.
-        """
-        return self._gate.admits(body_bytes)
 
     async def admission(self, body_bytes: int) -> None:
         """Wait until `admits` is true, first come, first served.

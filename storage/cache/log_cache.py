@@ -96,12 +96,12 @@ class _StreamIndex:
         self.batches: list[StreamRecordBatch] = []
         self.head = 0
 
-    def append(self, batch: StreamRecordBatch) -> None:
-        self.bytes_total += len(batch.payload)
+    def append(self, batch: StreamRecordBatch, payload_bytes: int, end_offset: int) -> None:
+        self.bytes_total += payload_bytes
         self.bases.append(batch.base_offset)
         self.byte_ends.append(self.bytes_total)
         self.batches.append(batch)
-        self.end_offset = batch.base_offset + batch.count
+        self.end_offset = end_offset
 
     def evict(self, base_offset: int) -> bool:
         """Forget the first record if it is the one at `base_offset`; True when none is left."""
@@ -124,13 +124,13 @@ class LogCache:
     __slots__ = (
         "_active",
         "_archived",
-        "_capacity_bytes",
         "_evictable",
         "_indexes",
         "_max_block_bytes",
         "_size_bytes",
-        "_unuploaded_bytes",
+        "capacity_bytes",
         "max_block_wal_bytes",
+        "unuploaded_bytes",
     )
 
     def __init__(
@@ -144,30 +144,20 @@ class LogCache:
             max_block_wal_bytes: stretch of the WAL at which it is full, which padding can make
                 much longer than its records. May be changed at any time.
         """
-        self._capacity_bytes = capacity_bytes
+        self.capacity_bytes = capacity_bytes  # bound of `size_bytes`, as far as uploads keep up
         self._max_block_bytes = max_block_bytes
         self.max_block_wal_bytes = max_block_wal_bytes
         self._size_bytes = 0
-        self._unuploaded_bytes = 0
+        self.unuploaded_bytes = 0  # the part of `size_bytes` that must not be evicted
         self._indexes: dict[int, _StreamIndex] = {}
         self._active: CacheBlock | None = None
         self._archived: deque[CacheBlock] = deque()  # not yet committed, in WAL order
         self._evictable: deque[_Group] = deque()  # committed, in WAL order
 
     @property
-    def capacity_bytes(self) -> int:
-        """Bound of `size_bytes`, as far as uploads keep up."""
-        return self._capacity_bytes
-
-    @property
     def size_bytes(self) -> int:
         """Memory charged for everything that is held."""
         return self._size_bytes
-
-    @property
-    def unuploaded_bytes(self) -> int:
-        """The part of `size_bytes` that must not be evicted."""
-        return self._unuploaded_bytes
 
     @property
     def active_opened_ms(self) -> int | None:
@@ -210,9 +200,9 @@ class LogCache:
         block.record_count += len(batches)
         block.wal_end_offset = wal_end_offset
         block.charge_bytes += charge
-        self._unuploaded_bytes += charge
+        self.unuploaded_bytes += charge
         self._size_bytes += charge
-        if self._size_bytes > self._capacity_bytes:
+        if self._size_bytes > self.capacity_bytes:
             self._evict()
 
     def _add_records(self, block: CacheBlock, batches: Sequence[StreamRecordBatch]) -> int:
@@ -222,23 +212,23 @@ class LogCache:
         sizes = block.sizes_bytes
         new_streams = 0
         for batch in batches:
-            stream_id = batch.stream_id
+            stream_id, _, base_offset, count, payload = batch
+            in_block = streams.get(stream_id)
             index = indexes.get(stream_id)
-            if index is None or index.end_offset != batch.base_offset:
+            if index is None or index.end_offset != base_offset:
                 # After a gap, another node had the stream in between: the older records here are
                 # committed, and reads of them go to the bucket.
-                require(index is None or index.end_offset < batch.base_offset, "offset went back")
-                index = indexes[stream_id] = _StreamIndex(batch.base_offset)
-            index.append(batch)
-            in_block = streams.get(stream_id)
+                require(index is None or index.end_offset < base_offset, "offset went back")
+                require(in_block is None, "gap within a block")
+                index = indexes[stream_id] = _StreamIndex(base_offset)
+            index.append(batch, len(payload), base_offset + count)
             if in_block is None:
                 streams[stream_id] = [batch]
-                sizes[stream_id] = HEADER_BYTES + len(batch.payload)
+                sizes[stream_id] = HEADER_BYTES + len(payload)
                 new_streams += 1
             else:
-                require(in_block[-1].end_offset == batch.base_offset, "gap within a block")
                 in_block.append(batch)
-                sizes[stream_id] += HEADER_BYTES + len(batch.payload)
+                sizes[stream_id] += HEADER_BYTES + len(payload)
         return new_streams
 
     def get(
@@ -289,7 +279,7 @@ class LogCache:
         oldest = self._archived.popleft()
         require(oldest is block, "blocks must be committed in WAL order")
         block.committed = True
-        self._unuploaded_bytes -= block.charge_bytes
+        self.unuploaded_bytes -= block.charge_bytes
         self._evictable.extend(block.groups)
         block.groups = []
         block.streams = {}
@@ -298,7 +288,7 @@ class LogCache:
 
     def _evict(self) -> None:
         indexes = self._indexes
-        while self._size_bytes > self._capacity_bytes and self._evictable:
+        while self._size_bytes > self.capacity_bytes and self._evictable:
             charge_bytes, batches = self._evictable.popleft()
             self._size_bytes -= charge_bytes
             for batch in batches:
