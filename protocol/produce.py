@@ -30,6 +30,7 @@ Source: ProduceRequest.json and ProduceResponse.json of Apache Kafka 4.3.
 """
 
 from collections.abc import Generator, Sequence
+from functools import lru_cache
 from struct import Struct, error
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -83,10 +84,13 @@ _CLASSIC_PARTITION_BYTES: Final = 8
 _FLEXIBLE_TOPIC_BYTES: Final = 3
 _FLEXIBLE_PARTITION_BYTES: Final = 6
 
+_KNOWN_ANSWERS: Final = 1024  # topics and versions whose answers are kept but for what differs
+
 # A partition of a response, by version.
 _BASE: Final = Struct(">ihqq")
 _WITH_LOG_START_OFFSET: Final = Struct(">ihqqq")
 _FLEXIBLE_WITHOUT_DETAILS: Final = Struct(">ihqqqBxx")  # no record errors, null message, no tags
+_SIZE_AND_ID: Final = Struct(">ii")
 _EMPTY_COMPACT_ARRAY: Final = 1
 _NO_DETAILS: Final = ((), None, None)
 _CURRENT_LEADER_TAG: Final = 0
@@ -170,8 +174,9 @@ def _decode_one_partition(body: memoryview) -> ProduceRequest | None:
     if not 0 <= length <= len(body) - start:
         return None
     name = str(body[_ONE_TOPIC.size : name_end], "utf-8")
-    topic = ProduceTopic(name, None, [(index, body[start : start + length])])
-    return ProduceRequest(None, acks, timeout_ms, [topic])
+    # What their constructors do, without a call of Python code.
+    topic = tuple.__new__(ProduceTopic, (name, None, [(index, body[start : start + length])]))
+    return tuple.__new__(ProduceRequest, (None, acks, timeout_ms, [topic]))
 
 
 def _decode_classic(body: memoryview) -> ProduceRequest:
@@ -263,6 +268,46 @@ def _decode_flexible_partitions(
         # No client sends tags here: one zero byte.
         position = position + 1 if body[position] == 0 else skip_tagged_fields(body, position)
     return partitions, position
+
+
+def encode_appended(
+    version: int, correlation_id: int, topic: ProduceTopic, partition: ProducePartitionResponse
+) -> bytes:
+    """Encode what most answers are: one batch was appended. The frame size is included.
+
+    All but the ids and offsets is the same for each request of a topic: it is encoded once.
+    """
+    layout, fields, size_bytes, before, after = _appended_to(version, topic.name, topic.topic_id)
+    return b"".join(
+        (
+            _SIZE_AND_ID.pack(size_bytes, correlation_id),
+            before,
+            layout.pack(*partition[:fields]),
+            after,
+        )
+    )
+
+
+@lru_cache(maxsize=_KNOWN_ANSWERS)
+def _appended_to(
+    version: int, name: str, topic_id: UUID | None
+) -> tuple[Struct, int, int, bytes, bytes]:
+    """The form of an answer for one partition: layout and number of its fields, size, what is around them."""
+    has_start_offset = version >= LOG_START_OFFSET_SINCE
+    layout, fields = (_WITH_LOG_START_OFFSET, 5) if has_start_offset else (_BASE, 4)
+    topic = ProduceTopicResponse(name, topic_id, [ProducePartitionResponse(0)])
+    whole = _at_once(encode_produce_response(version, 0, [topic]))
+    at = whole.rindex(layout.pack(*topic.partitions[0][:fields]))
+    return layout, fields, len(whole), whole[4:at], whole[at + layout.size :]
+
+
+def _at_once(steps: Generator[Slice, None, bytes]) -> bytes:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            encoded: bytes = end.value
+            return encoded
 
 
 def encode_produce_response(

@@ -67,10 +67,12 @@ from headrace.protocol.produce import (
     ProduceTopicResponse,
     RecordError,
     decode_produce,
+    encode_appended,
     encode_produce_response,
 )
 from headrace.protocol.records.walk import SLICE_ELEMENTS
 from headrace.protocol.records.window import Slice
+from headrace.protocol.server_connection import Buffer
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import BackPressureError, StorageError
 
@@ -92,14 +94,13 @@ _LEASE_NOT_VALID = Rejection(
 class _PendingProduce:
     """A request whose batches have been appended, waiting for their acknowledgements."""
 
-    __slots__ = ("_answer", "_begin_s", "_metrics", "_reply", "_sealed", "refused", "waiting")
+    __slots__ = ("_answer", "_begin_s", "_metrics", "_reply", "refused", "waiting")
 
     def __init__(self, reply: Reply, metrics: RequestMetrics, begin_s: float) -> None:
         self._reply = reply
         self._metrics = metrics
         self._begin_s = begin_s
-        self._answer: bytes | None = None
-        self._sealed = False
+        self._answer: list[Buffer] | None = None
         self.waiting = 0  # batches that are not acknowledged yet
         self.refused = False  # at least one batch
 
@@ -109,22 +110,19 @@ class _PendingProduce:
             self._reply.close()
             return
         self.waiting -= 1
-        if self.waiting == 0 and self._sealed:
-            self._finish()
+        if self.waiting == 0 and self._answer is not None:
+            self._finish(self._answer)
 
-    def seal(self, answer: bytes | None) -> None:
+    def seal(self, answer: list[Buffer]) -> None:
         """Every batch has been appended or refused; answer as soon as all are acknowledged."""
         self._answer = answer
-        self._sealed = True
         if self.waiting == 0:
-            self._finish()
+            self._finish(answer)
 
-    def _finish(self) -> None:
-        self._metrics.observe_produce(self._metrics.clock_s() - self._begin_s)
-        if self._answer is None:
-            self._reply.nothing()
-        else:
-            self._reply.send([_SIZE.pack(len(self._answer)), self._answer])
+    def _finish(self, answer: list[Buffer]) -> None:
+        metrics = self._metrics
+        metrics.observe_produce(metrics.clock_s() - self._begin_s)
+        self._reply.send(answer)
 
 
 class _Produce(NamedTuple):
@@ -178,9 +176,11 @@ class ProduceHandler:
         Later is when there is room, and when batches that take long to validate have been validated.
         """
         begin_s = self._metrics.clock_s()
-        produce = _Produce(client, header, decode_produce(header.api_version, body), reply, begin_s)
+        request = decode_produce(header.api_version, body)
+        # What its constructor does, without a call of Python code; so below, for every batch.
+        produce = tuple.__new__(_Produce, (client, header, request, reply, begin_s))
         bytes_needed = len(body)
-        for topic in produce.request.topics:
+        for topic in request.topics:
             bytes_needed += len(topic.partitions) * RECORD_OVERHEAD_BYTES
         if not self._engine.admits(bytes_needed):
             return self._start_when_admitted(produce, bytes_needed)
@@ -231,18 +231,22 @@ class ProduceHandler:
                     self._note(topic, index, records, found, now_ms)
                     judged.append((index, None, found))
                 else:
-                    outcome = yield from append_rules.validate(
+                    outcome = append_rules.validate(
                         records, found.config, self._limits, version=version, now_ms=now_ms
                     )
+                    if not isinstance(outcome, (Validated, Rejection)):
+                        outcome = yield from outcome
                     judged.append((index, found, outcome))
                     if isinstance(outcome, Validated):
                         work += min(outcome.header.records_count, SLICE_ELEMENTS)
                 if work > _TURN_WORK:
                     work = 0
                     yield Slice.LOOP
-        yield from self._append(produce, by_topic)
+        yield from self._append(produce, by_topic, now_ms)
 
-    def _append(self, produce: _Produce, by_topic: list[list[_Judged]]) -> _Steps[None]:
+    def _append(
+        self, produce: _Produce, by_topic: list[list[_Judged]], now_ms: int
+    ) -> _Steps[None]:
         """Append what is valid, `SLICE_PARTITIONS` at a time, and answer when all of it is acknowledged."""
         _, header, request, reply, begin_s = produce
         acks = request.acks
@@ -253,7 +257,6 @@ class ProduceHandler:
         if not self._partitions.is_lease_valid():
             yield from self._refuse(produce, _LEASE_NOT_VALID)
             return
-        now_ms = self._wall_clock_ms()
         pending = _PendingProduce(reply, self._metrics, begin_s)
         responses = []
         number = 0
@@ -271,14 +274,19 @@ class ProduceHandler:
             else:
                 reply.nothing()
             return  # pending is not sealed: no answer
+        version = header.api_version
+        if number == 1 and len(responses) == 1 and not pending.refused:
+            (topic,), (partition,) = request.topics, responses[0].partitions
+            pending.seal([encode_appended(version, header.correlation_id, topic, partition)])
+            return
         endpoints: list[NodeEndpoint] = []
-        if pending.refused and header.api_version >= LEADER_DISCOVERY_SINCE:
+        if pending.refused and version >= LEADER_DISCOVERY_SINCE:
             naming = name_leaders(self._cluster, produce.client, responses)
             responses, endpoints = yield from _in_slices(naming)
         answer = yield from encode_produce_response(
-            header.api_version, header.correlation_id, responses, node_endpoints=endpoints
+            version, header.correlation_id, responses, node_endpoints=endpoints
         )
-        pending.seal(answer)
+        pending.seal([_SIZE.pack(len(answer)), answer])
 
     def _find(
         self, header: RequestHeader, topic: ProduceTopic, index: int
@@ -307,9 +315,9 @@ class ProduceHandler:
             result = partition.append_validated(outcome, now_ms=now_ms, on_done=pending.batch_done)
             if isinstance(result, Accepted):
                 base_offset, append_time_ms = result
-                return ProducePartitionResponse(
-                    index, 0, base_offset, append_time_ms, partition.log_start_offset
-                )
+                start_offset = partition.log_start_offset
+                fields = (index, 0, base_offset, append_time_ms, start_offset, (), None, None)
+                return tuple.__new__(ProducePartitionResponse, fields)
             pending.batch_done(None)
             key = (partition.topic_id, index)
             self._refused.note(key, outcome.records, result.code, now_ms)

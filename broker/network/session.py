@@ -312,19 +312,18 @@ class Session(asyncio.BufferedProtocol):
             return
         self._advancing = True
         try:
-            while (self._waiting or self._connection.has_more) and self._has_room():
+            waiting = self._waiting
+            while (waiting or self._connection.has_more) and self._has_room():
                 if not is_due and self._sessions.turns.is_used_up():
                     self._continue_later()
                     return
                 is_due = False
-                if not self._waiting and not self._take_more():
+                if not waiting and not self._take_more():
                     break
-                frame = self._waiting[0]
-                pipelined = self._dispatcher.is_pipelined(frame)
+                pipelined = self._dispatcher.is_pipelined(waiting[0])
                 if self._inflight and not pipelined:
                     break
-                self._waiting.popleft()
-                self._start(frame, pipelined=pipelined)
+                self._start(waiting.popleft(), pipelined=pipelined)
         finally:
             self._advancing = False
         if self.closed:

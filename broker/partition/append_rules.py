@@ -5,7 +5,8 @@ and on a compacted topic each has a key. Timestamps are checked record by record
 corrected. Compressed records are looked at as `headrace.produce.validate.compressed` says, and always where the topic's
 rules need them: keys on a compacted topic, or another codec than the producer's.
 
-The checks take time in proportion to the records, so they are a generator: see `headrace.protocol.records.walk`.
+The checks take time in proportion to the records, so those of all but small batches are a generator: see
+`headrace.protocol.records.walk`.
 
 Source: LogValidator.java and UnifiedLog.java of Apache Kafka 4.3.
 """
@@ -21,6 +22,8 @@ from headrace.protocol.records.batch import (
     CODEC_MASK,
     CONTROL_FLAG,
     HEADER_BYTES,
+    LENGTH_OVERHEAD_BYTES,
+    LOG_APPEND_TIME_FLAG,
     MAGIC,
     TRANSACTIONAL_FLAG,
     BatchHeader,
@@ -108,7 +111,7 @@ def parse_single_batch(records: memoryview | None) -> BatchHeader | Rejection:
     if size_bytes < HEADER_BYTES:
         return _INCOMPLETE
     header = parse_header(records)
-    claimed_bytes = header.size_bytes
+    claimed_bytes = header.batch_length + LENGTH_OVERHEAD_BYTES
     if claimed_bytes == size_bytes:
         return header
     if claimed_bytes < HEADER_BYTES:
@@ -185,8 +188,11 @@ def validate(
     *,
     version: int,
     now_ms: int,
-) -> Steps:
-    """Check what a client sent for one partition. `records` must be writable: its header may be corrected."""
+) -> Validated | Rejection | Steps:
+    """Check what a client sent for one partition. `records` must be writable: its header may be corrected.
+
+    Most batches are small and have nothing unusual about them; the steps are those that any other one needs.
+    """
     header = parse_single_batch(records)
     if isinstance(header, Rejection):
         return header
@@ -194,12 +200,34 @@ def validate(
     rejection = check_header(header, records, config, version)
     if rejection is not None:
         return rejection
+    if header.attributes & CODEC_MASK:
+        return _in_steps(header, records, config, limits, now_ms)
+    walk = StructureWalk(header, records, limits.max_decompressed_bytes, MAX_ELEMENTS)
+    if walk.is_done_at_once() and config.compression_type == "producer":
+        newest = _check_by_structure(header, walk, config, now_ms)
+        if newest is not None:
+            if isinstance(newest, Rejection):
+                return newest
+            return _stamped(header, records, newest, config, now_ms)
+    return _in_steps(header, records, config, limits, now_ms, walk)
+
+
+def _in_steps(
+    header: BatchHeader,
+    records: memoryview,
+    config: EffectiveTopicConfig,
+    limits: ValidationLimits,
+    now_ms: int,
+    begun: StructureWalk | None = None,
+) -> Steps:
+    """Check the records of a batch whose header is right."""
+    max_bytes = limits.max_decompressed_bytes
+    newest: int | Rejection | None
     codec = _codec_wanted(config, header)
     try:
-        if not header.codec or limits.walks_compressed or codec is not None or config.compacts:
-            max_bytes = limits.max_decompressed_bytes
-            walk = StructureWalk(header, records, max_bytes, MAX_ELEMENTS)
-            if not walk.is_done_at_once():
+        if begun or limits.walks_compressed or codec is not None or config.compacts:
+            walk = begun or StructureWalk(header, records, max_bytes, MAX_ELEMENTS)
+            if not walk.is_done:
                 yield from walk.steps()
             newest = _check_by_structure(header, walk, config, now_ms)
             if newest is None:
@@ -210,7 +238,7 @@ def validate(
         if isinstance(newest, Rejection):
             return newest
         if codec is not None:
-            recompress = partial(_recompress, header, records, codec, limits.max_decompressed_bytes)
+            recompress = partial(_recompress, header, records, codec, max_bytes)
             if len(records) > _LONG_CALL_BYTES or header.codec:
                 records = yield from in_thread(recompress)
             else:
@@ -233,12 +261,13 @@ def _stamped(
     """The batch with the timestamp type and the maximum timestamp that it is to have, unless it is too large."""
     stamped = config.stamps_append_time
     time_ms = now_ms if stamped else newest_ms
-    if header.max_timestamp != time_ms or header.is_log_append_time != stamped:
+    if header.max_timestamp != time_ms or bool(header.attributes & LOG_APPEND_TIME_FLAG) != stamped:
         set_timestamp_type(records, time_ms, is_log_append_time=stamped)
         header = parse_header(records)
     if len(records) > config.max_message_bytes:
         return _too_large(len(records), config)
-    return Validated(header, records, now_ms if stamped else NO_TIMESTAMP)
+    # What its constructor does, without a call of Python code.
+    return tuple.__new__(Validated, (header, records, now_ms if stamped else NO_TIMESTAMP))
 
 
 def _check_by_header(
@@ -259,7 +288,7 @@ def _check_by_structure(
     header: BatchHeader, walk: StructureWalk, config: EffectiveTopicConfig, now_ms: int
 ) -> int | Rejection | None:
     """The newest timestamp of the records; None when each of them must be looked at."""
-    if header.is_log_append_time:
+    if header.attributes & LOG_APPEND_TIME_FLAG:
         return None
     oldest = header.base_timestamp + walk.oldest_delta_ms
     newest = header.base_timestamp + walk.newest_delta_ms

@@ -8,6 +8,7 @@ factor is one, so it depends on nothing else, and without transactions the last 
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -42,25 +43,6 @@ class Accepted(NamedTuple):
 
     base_offset: int
     log_append_time_ms: int  # -1 unless the topic stamps batches itself
-
-
-class _Acknowledgement:
-    """Called by the stream when one append is durable and acknowledged, or its outcome is unknown."""
-
-    __slots__ = ("_on_done", "_partition")
-
-    def __init__(self, partition: "Partition", on_done: Callable[[Exception | None], None]) -> None:
-        self._partition = partition
-        self._on_done = on_done
-
-    def __call__(self, error: Exception | None) -> None:
-        try:
-            if error is None:
-                self._partition.wake_readers()
-            else:
-                self._partition.fail_repeats(error)
-        finally:
-            self._on_done(error)
 
 
 class Partition:
@@ -169,8 +151,9 @@ class Partition:
     ) -> Accepted | Rejection:
         """Validate and append one batch that is known to be small; as `append_validated`."""
         limits = ValidationLimits()
-        steps = append_rules.validate(records, self.config, limits, version=version, now_ms=now_ms)
-        found = append_rules.complete(steps)
+        found = append_rules.validate(records, self.config, limits, version=version, now_ms=now_ms)
+        if not isinstance(found, (Validated, Rejection)):
+            found = append_rules.complete(found)
         if isinstance(found, Rejection):
             return found
         return self.append_validated(found, now_ms=now_ms, on_done=on_done)
@@ -194,22 +177,11 @@ class Partition:
             repeated = self._check_sequence(header, on_done)
             if repeated is not None:
                 return repeated
-        return self._append(header, records, append_time_ms, now_ms, on_done)
-
-    def _append(
-        self,
-        header: BatchHeader,
-        records: memoryview,
-        append_time_ms: int,
-        now_ms: int,
-        on_done: Callable[[Exception | None], None],
-    ) -> Accepted | Rejection:
         base_offset = self._data.next_offset
         patch(records, base_offset, self.leader_epoch)
         try:
-            appended_at = self._data.append(
-                records, header.last_offset_delta + 1, _Acknowledgement(self, on_done)
-            )
+            on_ack = partial(self._acknowledged, on_done)
+            appended_at = self._data.append(records, header.last_offset_delta + 1, on_ack)
         except StorageError as error:
             # A checkpoint may have taken the room, or records may have grown when they were recompressed.
             return Rejection(code_of(error), f"not appended: {error}")
@@ -223,7 +195,19 @@ class Partition:
         except Exception as error:
             self._data.append_in_doubt(error)
             raise
-        return Accepted(base_offset, append_time_ms)
+        return tuple.__new__(Accepted, (base_offset, append_time_ms))
+
+    def _acknowledged(
+        self, on_done: Callable[[Exception | None], None], error: Exception | None
+    ) -> None:
+        """One append is durable and acknowledged, or its outcome is unknown."""
+        try:
+            if error is not None:
+                self._fail_repeats(error)
+            elif self._readers or self._unconfirmed_repeats:
+                self.wake_readers()
+        finally:
+            on_done(error)
 
     def _check_sequence(
         self, header: BatchHeader, on_done: Callable[[Exception | None], None]
@@ -263,7 +247,7 @@ class Partition:
         else:
             self._unconfirmed_repeats.append((last_offset, on_done))
 
-    def fail_repeats(self, error: Exception) -> None:
+    def _fail_repeats(self, error: Exception) -> None:
         """Fail waiting duplicates: the outcome of their originals is unknown. Appends fail all at once or never."""
         repeats, self._unconfirmed_repeats = self._unconfirmed_repeats, []
         for _, on_done in repeats:

@@ -75,7 +75,8 @@ def count_equal(
     ):
         return NO_RUN
     if offset - time == 1:
-        present = _present(bytes(data[time + size : time + last : size]))
+        column = bytes(data[time + size : time + last : size])
+        present = column[:1] if column == column[:1] * most else _present(column)
         if not present.lstrip(_ONLY_BYTE):
             return EqualRun(most, present[-1] >> 1, present[0] >> 1)
     return _with_times([bytes(data[it + size : it + last : size]) for it in range(time, offset)])

@@ -18,6 +18,7 @@ from headrace.protocol.produce import (
     ProduceTopicResponse,
     RecordError,
     decode_produce,
+    encode_appended,
     encode_produce_response,
 )
 
@@ -142,6 +143,20 @@ def test_response_of_every_encoding() -> None:
     }
     for version, encoded in expected.items():
         assert complete(encode_produce_response(version, 7, topics)) == bytes.fromhex(encoded)
+
+
+@pytest.mark.parametrize("version", range(3, 14))
+def test_response_for_one_batch_is_the_same_encoded_at_once(version: int) -> None:
+    # A name that holds what the fields of a partition are encoded as: their place is still found.
+    names = ["t", "t" * 249, "\0" * 6 + "\x7f" * 24, "orders"]
+    topic_id = TOPIC_ID if version >= 13 else None
+    for number, name in enumerate(names * 2):
+        topic = ProduceTopic("" if topic_id else name, topic_id, [])
+        partition = ProducePartitionResponse(number, 0, 1 << number, 1000 - number, -number)
+        topics = [ProduceTopicResponse(name, topic_id, [partition])]
+        whole = complete(encode_produce_response(version, 70 + number, topics))
+        encoded = encode_appended(version, 70 + number, topic, partition)
+        assert encoded == len(whole).to_bytes(4, "big") + whole
 
 
 def test_refused_records_are_told_one_by_one() -> None:
