@@ -4,6 +4,9 @@ The function's package looks its own version up when it is run, which takes a tw
 program of a node does not run it: see `headrace.entered_packages`.
 """
 
-from crc32c._crc32c import crc32c
+try:
+    from crc32c._crc32c import crc32c
+except ImportError:  # a version of the package in which it lies elsewhere
+    from crc32c import crc32c
 
 __all__ = ["crc32c"]
