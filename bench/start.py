@@ -52,7 +52,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.start", description=__doc__)
     parser.add_argument("--partitions", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5, help="starts of each kind")
-    parser.add_argument("--before", type=Path, help="another copy of this code")
+    parser.add_argument(
+        "--before", type=Path, metavar="CHECKOUT", help="another version, measured beside this one"
+    )
     parser.add_argument("--directory", type=Path, help="data directory of the nodes")
     arguments = parser.parse_args()
     trees = {"": None} if arguments.before is None else {"before ": arguments.before, "": None}
