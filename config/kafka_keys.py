@@ -254,7 +254,7 @@ METADATA = (
         valid=_AT_LEAST_1,
         importance=Importance.LOW,
         doc="Growth of the metadata log after which a snapshot is taken at the latest: it is taken "
-        "before when the log is larger than the last snapshot and 2 MiB.",
+        "before when the log is as large as the last snapshot, and has 2 MiB.",
     ),
     ConfigKey(
         name="request.timeout.ms",

@@ -122,7 +122,9 @@ class MetadataConfig:
     election_timeout_ms: int = 500
     broker_session_timeout_ms: int = 9_000
     broker_heartbeat_interval_ms: int = 2_000
-    snapshot_log_bytes: int = 20 * MIB  # a snapshot is taken when the log has grown by this
+    snapshot_log_bytes: int = (
+        20 * MIB
+    )  # a snapshot is taken at the latest when the log has grown by this
     snapshot_publish_interval_ms: int = 60_000  # at most so often one is put into the bucket
     request_timeout_ms: int = 30_000
     registration_timeout_ms: int = 60_000  # while another process with this node id has a session

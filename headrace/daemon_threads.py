@@ -19,6 +19,7 @@ from concurrent.futures import Executor, Future
 from concurrent.futures import wait as wait_for
 from functools import partial
 from queue import SimpleQueue
+from types import ModuleType
 from typing import Any, Final, ParamSpec, TypeVar
 
 START_TIMEOUT_S: Final = 5.0
@@ -215,18 +216,22 @@ def in_own_thread(
         executor.shutdown(wait=False)
 
 
-async def import_in_thread(name: str, module: str) -> None:
+async def import_in_thread(name: str, module: str) -> ModuleType:
     """Import a module in a thread of that name.
 
     Cancellation: takes effect when the import has ended, which is soon. An interpreter that ends while a thread
     imports may crash.
     """
     importing = in_own_thread(name, importlib.import_module, module)
-    try:
-        await asyncio.shield(importing)
-    except asyncio.CancelledError:
-        await asyncio.wait([importing])
-        raise
+    cancelled: asyncio.CancelledError | None = None
+    while not importing.done():
+        try:
+            await asyncio.wait([importing])
+        except asyncio.CancelledError as error:  # maybe more than one
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled from importing.exception()
+    return importing.result()
 
 
 class StillRunningError(OSError):

@@ -4,7 +4,7 @@ To import a part of a package runs the package first. kafka-python's loads its c
 client then, prometheus_client's an HTTP server, and crc32c's looks its own version up: each takes as long as the parts
 themselves. A broker needs messages, metrics and a checksum, and its first partition waits for them. So such a
 package is run when somebody first asks for what is not there without it, as in `from kafka import KafkaProducer`. Only
-the program of a node enters them: in another one, what else uses them may expect them to have been run.
+the `headrace` program enters them: in another one, what else uses them may expect them to have been run.
 
 This module stands below all packages.
 """

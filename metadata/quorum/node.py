@@ -147,7 +147,7 @@ class QuorumNode:
             pass
 
     async def run(self, snapshot_bytes: int) -> None:
-        """Take part until cancelled; take a snapshot whenever the log has grown by `snapshot_bytes`.
+        """Take part until cancelled; take a snapshot at the latest when the log has grown by `snapshot_bytes`.
 
         Raises:
             ExceptionGroup: of a fatal error: the log cannot be written, an image is not

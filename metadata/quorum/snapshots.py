@@ -85,8 +85,10 @@ class Snapshots:
         While somebody reads one, the entries after it are kept, and the next one waits: otherwise a
         reader that takes longer than the log to grow would never catch up.
         """
-        due_bytes = self._interval(max_interval_bytes)
+        base_bytes = 0  # of the log: behind the newest snapshot, or at the last attempt
         while True:
+            base_bytes = min(base_bytes, self._store.log_bytes)  # less: a snapshot was installed
+            due_bytes = base_bytes + self._interval(max_interval_bytes)
             max_bytes = due_bytes + MAX_INTERVALS_HELD * max_interval_bytes
             held = self._store.is_snapshot_being_read and self._store.log_bytes < max_bytes
             if self._store.log_bytes >= due_bytes and not held:
@@ -98,7 +100,7 @@ class Snapshots:
                         "cannot write a metadata snapshot; trying again when the log has grown",
                         extra={"reason": str(error)},
                     )
-                due_bytes = self._store.log_bytes + self._interval(max_interval_bytes)
+                base_bytes = self._store.log_bytes
             await self._applied.entries.wait_past(self._applied.entries.end_index)
 
     def _interval(self, max_bytes: int) -> int:

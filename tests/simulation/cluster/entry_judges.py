@@ -13,7 +13,7 @@ from headrace.metadata.controller.decision import ConfigRules, Inputs
 from headrace.metadata.controller.object_commits import NO_OBJECT_ID, commit_stream_set_object
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.logs import LogState, log_of
+from headrace.metadata.images.logs import Drain, LogState, log_of
 from headrace.metadata.levels import LATER_FIELDS, NEWEST, OLDEST, RECORD_LEVELS, level_of
 from headrace.metadata.records.codec import MEMBERS_FORMAT
 from headrace.metadata.records.objects import (
@@ -23,18 +23,9 @@ from headrace.metadata.records.objects import (
     StreamSetObjectRecord,
 )
 from headrace.metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
-from headrace.protocol.errors import ErrorCode
 from tests.simulation.cluster.entries import Step
 from tests.simulation.cluster.records import Place
 
-# Who may not act for a log any more repeats nothing.
-_OVER = frozenset(
-    {
-        ErrorCode.FENCED_LEADER_EPOCH,
-        ErrorCode.STALE_BROKER_EPOCH,
-        ErrorCode.BROKER_ID_NOT_REGISTERED,
-    }
-)
 _INPUTS = Inputs(0, random.Random(0), ConfigRules(validate_topic=lambda *_: None))
 _KINDS = {kind.__struct_config__.tag: kind for kind in RECORD_LEVELS}  # type: ignore[attr-defined]
 
@@ -139,18 +130,32 @@ class Repetitions:
         self, uploads: Sequence[CommitStreamSetObject], image: MetadataImage
     ) -> Iterator[str]:
         for upload in uploads:
+            if _is_over(upload, image):
+                self._uploads.remove(upload)
+                continue
             try:
                 decision = commit_stream_set_object(upload, image, _INPUTS)
             except RefusedError as error:
-                if error.code in _OVER:
-                    self._uploads.remove(upload)
-                    continue
                 yield f"the upload of {_objects_of(upload)} is refused when it is repeated: {error}"
             else:
                 if decision.records:
                     yield f"the upload of {_objects_of(upload)} takes effect twice"
                 if not any(it in image.objects.by_id for it in _objects_of(upload)):
                     self._forgotten()
+
+
+def _is_over(upload: CommitStreamSetObject, image: MetadataImage) -> bool:
+    """Whether its sender may not act for the log any more, and so repeats nothing."""
+    log, sender = image.logs.get(upload.log_id), image.brokers.get(upload.node_id)
+    drain = Drain(upload.log_epoch, upload.node_id, upload.node_epoch)
+    return (
+        log is None
+        or log.state != LogState.DRAINING
+        or log.drain != drain
+        or sender is None
+        or sender.epoch != upload.node_epoch
+        or sender.epoch_ended
+    )
 
 
 def _upload_of_drain(step: Step) -> CommitStreamSetObject | None:
