@@ -7,9 +7,9 @@ closes it and hands it to the upload; once it is committed, in WAL order, its gr
 evicted, oldest first. What is not committed is never evicted: admission keeps that below the
 capacity, not this class.
 
-A group either keeps its WAL buffer, and is charged for the whole of it unless the group before it
-is, or, when it takes less than a quarter of that buffer, moves its payloads into memory of their
-own, so that low rates do not pin a buffer per record.
+A group either keeps its WAL buffer, and is charged for the whole of it, or, when that buffer is
+used by less than half, moves its payloads into memory of their own, so that low rates do not pin
+a buffer per record.
 
 Beside the blocks there is one index per stream: the records of a contiguous run of offsets, with
 the running total of their bytes, so that a read is two bisections and a slice.
@@ -30,7 +30,6 @@ from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 RECORD_OVERHEAD_BYTES = 512
 GROUP_OVERHEAD_BYTES = 256
 STREAM_OVERHEAD_BYTES = 512  # a stream's entries in a block
-SPARSE_DIVISOR = 4  # of a buffer: a group that takes less of it does not keep it
 MIN_EVICTED_ENTRIES = 64  # before an index drops the slots of what it has evicted
 
 _EVICTED = StreamRecordBatch(-1, -1, -1, 0, memoryview(b""))
@@ -48,7 +47,7 @@ class ConfirmedGroup(NamedTuple):
 def max_charge(payload_bytes: int, records: int) -> int:
     """Most that `put` will charge for records which the WAL has not confirmed yet."""
     overhead = RECORD_OVERHEAD_BYTES + GROUP_OVERHEAD_BYTES + STREAM_OVERHEAD_BYTES
-    return SPARSE_DIVISOR * payload_bytes + records * overhead
+    return 2 * payload_bytes + records * overhead
 
 
 class _Group(NamedTuple):
@@ -82,10 +81,6 @@ class CacheBlock:
         self.streams: dict[int, list[StreamRecordBatch]] = {}
         self.sizes_bytes: dict[int, int] = {}  # of the encoded batches
         self.groups: list[_Group] = []
-
-    def keeps(self, buffer: object) -> bool:
-        """Whether the last group keeps this WAL buffer, and is charged for it or followed one that is."""
-        return bool(self.groups) and self.groups[-1].batches[-1].payload.obj is buffer
 
 
 class _StreamIndex:
@@ -189,17 +184,16 @@ class LogCache:
         Groups come in WAL order, and the records of a stream in offset order.
         """
         batches, wal_offset, wal_end_offset, buffer_bytes = group
+        payload_bytes = sum([len(batch.payload) for batch in batches])
+        if 2 * payload_bytes < buffer_bytes:
+            batches = _copied(batches)
+            charge = payload_bytes
+        else:
+            charge = max(payload_bytes, buffer_bytes)
+        charge += GROUP_OVERHEAD_BYTES + len(batches) * RECORD_OVERHEAD_BYTES
         block = self._active
         if block is None:
             block = self._active = CacheBlock(now_ms, wal_offset)
-        payload_bytes = sum([len(batch.payload) for batch in batches])
-        charge = max(payload_bytes, buffer_bytes)
-        if block.keeps(batches[0].payload.obj):
-            charge = 0
-        elif SPARSE_DIVISOR * payload_bytes < buffer_bytes:
-            batches = _copied(batches)
-            charge = payload_bytes
-        charge += GROUP_OVERHEAD_BYTES + len(batches) * RECORD_OVERHEAD_BYTES
         require(wal_offset >= block.wal_end_offset, "groups must come in WAL order")
         charge += STREAM_OVERHEAD_BYTES * self._add_records(block, batches)
         block.groups.append(_Group(charge, batches))
