@@ -242,11 +242,9 @@ class ProduceHandler:
                 if work > _TURN_WORK:
                     work = 0
                     yield Slice.LOOP
-        yield from self._append(produce, by_topic, now_ms)
+        yield from self._append(produce, by_topic)
 
-    def _append(
-        self, produce: _Produce, by_topic: list[list[_Judged]], now_ms: int
-    ) -> _Steps[None]:
+    def _append(self, produce: _Produce, by_topic: list[list[_Judged]]) -> _Steps[None]:
         """Append what is valid, `SLICE_PARTITIONS` at a time, and answer when all of it is acknowledged."""
         _, header, request, reply, begin_s = produce
         acks = request.acks
@@ -257,6 +255,7 @@ class ProduceHandler:
         if not self._partitions.is_lease_valid():
             yield from self._refuse(produce, _LEASE_NOT_VALID)
             return
+        now_ms = self._wall_clock_ms()  # again: validation may have taken many turns
         pending = _PendingProduce(reply, self._metrics, begin_s)
         responses = []
         number = 0
