@@ -355,7 +355,8 @@ async def test_a_log_grows_no_larger_than_the_snapshot_before_it(tmp_path, clust
                 store = node._store
                 sizes.append((store.log_bytes, store.snapshot_bytes))
     assert max(log for log, _ in sizes) > 2_000  # it grows with the snapshot
-    assert all(log < 2_500 + snapshot for log, snapshot in sizes)
+    # Besides, there is what comes while a snapshot is written.
+    assert all(log < 5_000 + snapshot for log, snapshot in sizes)
 
 
 @scenario
