@@ -15,7 +15,7 @@ from typing import Final
 
 KEPT: Final = Path(__file__).with_name("processor_time.csv")
 FIELDS: Final = ("commit", "before", "row", "cpu_ms_per_mb", "cpu_us_per_record", "ratio")
-WORSE: Final = 1.05  # runs of one version differ by less, medians of five
+WORSE: Final = 1.05  # less is taken for noise
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Compared:
 
     @property
     def is_worse(self) -> bool:
-        """Whether it takes more processor time than before, by more than runs differ."""
+        """Whether it takes more processor time than before, by more than is taken for noise."""
         return self.ratio > WORSE
 
     def __str__(self) -> str:
@@ -58,6 +58,7 @@ def compare(
 
 def keep(compared: Sequence[Compared], now: Path, before: Path, *, kept: Path = KEPT) -> None:
     """Add a line for each row; the commits are those of the two checkouts."""
+    commits = commit_of(now), commit_of(before)
     is_new = not kept.exists()
     with kept.open("a", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
@@ -65,7 +66,7 @@ def keep(compared: Sequence[Compared], now: Path, before: Path, *, kept: Path = 
             lines.writerow(FIELDS)
         for it in compared:
             figures = (f"{it.ms_per_mb:.3f}", f"{it.us_per_record:.2f}", f"{it.ratio:.3f}")
-            lines.writerow((commit_of(now), commit_of(before), it.row, *figures))
+            lines.writerow((*commits, it.row, *figures))
 
 
 def commit_of(checkout: Path) -> str:

@@ -5,7 +5,7 @@ checkpointed by an orderly stop. The first partition is served when a client tha
 for records, as each does that comes back, gets the records. Processor time is the process's own, threads included, as
 the kernel counts it; wall times say little on a machine with other work: `chrt -f 30` spares a start most of that.
 
-With `--before`, the root of another copy of this code, both are started in turns. The exit code is 1 when this one
+With `--before`, the root of another version, both are started in turns. The exit code is 1 when this one
 misses a mark in the median.
 """
 
@@ -27,11 +27,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from bench.process_usage import WITH_BYTE_CODE, usage
 from tests.e2e.admin_calls import end_offsets
 from tests.e2e.broker_process import HeadraceProcess
+from tests.environment.paths import ROOT
 
 PARTITIONS_OF_A_TOPIC = 50
 RECORD = bytes(1000)
 DEADLINE_S = 300
-FIRST_MARK_S: Final = 1.0  # issue 14: until the first partition is served after kill -9
+FIRST_MARK_S: Final = 1.0  # until the first partition is served after kill -9
 ALL_MARK_S: Final = 3.0  # until all are open, of 10,000
 NOTHING: Final = "nothing"
 TOPIC: Final = b"topic-0"
@@ -57,9 +58,11 @@ def main() -> int:
     )
     parser.add_argument("--directory", type=Path, help="data directory of the nodes")
     arguments = parser.parse_args()
-    trees = {"": None} if arguments.before is None else {"before ": arguments.before, "": None}
+    checkouts = {"": ROOT}
+    if arguments.before is not None:
+        checkouts = {"before ": arguments.before.resolve(), "": ROOT}
     with tempfile.TemporaryDirectory(prefix="bench-start-", dir=arguments.directory) as made:
-        nodes = {name: node_of(Path(made, name or "now"), tree) for name, tree in trees.items()}
+        nodes = {name: node_of(Path(made, name or "now"), code) for name, code in checkouts.items()}
         try:
             found = measure(nodes, arguments.partitions, arguments.rounds)
         finally:
@@ -69,13 +72,10 @@ def main() -> int:
     return report(found, arguments.partitions)
 
 
-def node_of(directory: Path, tree: Path | None) -> HeadraceProcess:
-    """Start a node of this code, or of that of a tree."""
-    environment = dict(WITH_BYTE_CODE)
-    if tree is not None:
-        environment |= {"PYTHONSAFEPATH": "1", "PYTHONPATH": str(tree.absolute())}
+def node_of(directory: Path, code: Path) -> HeadraceProcess:
+    """Start a node of a checkout."""
     overrides = {"s3.wal.upload.interval.ms": "600000"}
-    node = HeadraceProcess(directory, overrides=overrides, environment=environment)
+    node = HeadraceProcess(directory, overrides=overrides, environment=WITH_BYTE_CODE, code=code)
     node.start()
     return node
 

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 
 
-def completed(steps: Generator[None, None, _T]) -> _T:
-    """Run steps that are few, at once; return their result."""
+def completed(steps: Generator[object, None, _T]) -> _T:
+    """Run steps that are few, at once, whatever they yield; return their result."""
     while True:
         try:
             next(steps)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import immutables
 
 from headrace.invariants import require
+from headrace.loop_steps import completed
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokersDelta
 from headrace.metadata.images.configs import ConfigsDelta
@@ -76,13 +77,7 @@ def replay(
     image: MetadataImage, records: Iterable[Record], *, index: int, term: int
 ) -> MetadataImage:
     """Apply one whole batch at once; see `replay_steps`."""
-    steps = replay_steps(image, records, index=index, term=term)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: MetadataImage = end.value
-            return result
+    return completed(replay_steps(image, records, index=index, term=term))
 
 
 def replay_steps(

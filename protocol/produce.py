@@ -35,6 +35,7 @@ from struct import Struct, error
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from headrace.loop_steps import completed
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import PRODUCE_MIN_VERSION, VERSIONS
 from headrace.protocol.errors import ProtocolError
@@ -296,18 +297,9 @@ def _appended_to(
     has_start_offset = version >= LOG_START_OFFSET_SINCE
     layout, fields = (_WITH_LOG_START_OFFSET, 5) if has_start_offset else (_BASE, 4)
     topic = ProduceTopicResponse(name, topic_id, [ProducePartitionResponse(0)])
-    whole = _at_once(encode_produce_response(version, 0, [topic]))
+    whole = completed(encode_produce_response(version, 0, [topic]))
     at = whole.rindex(layout.pack(*topic.partitions[0][:fields]))
     return layout, fields, len(whole), whole[4:at], whole[at + layout.size :]
-
-
-def _at_once(steps: Generator[Slice, None, bytes]) -> bytes:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            encoded: bytes = end.value
-            return encoded
 
 
 def encode_produce_response(

@@ -320,8 +320,8 @@ class RingWriter:
     def _on_written(self, block: Block, error: OSError | None) -> None:
         if self._is_over(error):
             return
-        moved = self.commit.completed(block)
         commit = self.commit
+        moved = commit.completed(block)
         if commit.pending:
             self._pump()  # first, so that the device works while the confirmation is passed on
         elif commit.is_filling:
@@ -331,8 +331,7 @@ class RingWriter:
             self._open_blocks.confirmed(confirmed_offset, self._clocks.monotonic_ns())
             self._arm_refresh()
             self._listener.on_confirmed(confirmed_offset)
-        if self._quiet is not None:
-            self._settle()
+        self._settle()
 
     def _on_superblock_written(self, error: OSError | None) -> None:
         if self._is_over(error):

@@ -48,8 +48,7 @@ class TurnShare:
 
     def is_used_up(self) -> bool:
         """Whether the share of this turn is used up, or others wait for the next one; begins it otherwise."""
-        ends_s = self._begin_turn() if self._ends_s is None else self._ends_s
-        return self._clock_s() >= ends_s or bool(self._waiters)
+        return self.is_over() or bool(self._waiters)
 
     def is_over(self) -> bool:
         """Whether the share of this turn is used up, whoever waits for the next one; begins it otherwise."""

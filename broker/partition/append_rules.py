@@ -174,13 +174,6 @@ def advance(steps: Generator[Slice, None, _T]) -> Slice | _T:
         return result
 
 
-def complete(steps: Generator[Slice, None, _T]) -> _T:
-    """Do all work at once, for a batch that is known to be small."""
-    while isinstance(found := advance(steps), Slice):
-        pass
-    return found
-
-
 def validate(
     records: memoryview | None,
     config: EffectiveTopicConfig,
@@ -203,7 +196,7 @@ def validate(
     if header.attributes & CODEC_MASK:
         return _in_steps(header, records, config, limits, now_ms)
     walk = StructureWalk(header, records, limits.max_decompressed_bytes, MAX_ELEMENTS)
-    if walk.is_done_at_once() and config.compression_type == "producer":
+    if walk.is_done_at_once() and _codec_wanted(config, header) is None:
         newest = _check_by_structure(header, walk, config, now_ms)
         if newest is not None:
             if isinstance(newest, Rejection):
@@ -227,8 +220,7 @@ def _in_steps(
     try:
         if begun or limits.walks_compressed or codec is not None or config.compacts:
             walk = begun or StructureWalk(header, records, max_bytes, MAX_ELEMENTS)
-            if not walk.is_done:
-                yield from walk.steps()
+            yield from walk.steps()
             newest = _check_by_structure(header, walk, config, now_ms)
             if newest is None:
                 errors = _RecordErrors(header, config, now_ms)

@@ -23,6 +23,7 @@ from headrace.broker.partition.storage_errors import code_of
 from headrace.broker.partition.wakeups import Reader
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.invariants import require
+from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import BatchHeader, patch
 from headrace.storage.engine import StorageEngine
@@ -153,7 +154,7 @@ class Partition:
         limits = ValidationLimits()
         found = append_rules.validate(records, self.config, limits, version=version, now_ms=now_ms)
         if not isinstance(found, (Validated, Rejection)):
-            found = append_rules.complete(found)
+            found = completed(found)
         if isinstance(found, Rejection):
             return found
         return self.append_validated(found, now_ms=now_ms, on_done=on_done)

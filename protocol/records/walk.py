@@ -73,7 +73,6 @@ class StructureWalk(Window):
     newest_delta_ms = _SMALLEST
     oldest_delta_ms = _LARGEST  # at most that of the oldest record
     lacks_key = 0  # 1 if at least one record does
-    is_done = False  # `is_done_at_once` was true
     _index = 0  # of the first record that is not checked
     _pieces_before = 0
     _work = 0
@@ -92,8 +91,7 @@ class StructureWalk(Window):
         if count > SLICE_ELEMENTS or not self.data:
             return False
         self._index = self._quick(0, count)
-        self.is_done = self._index == count and self.position == len(self.data)
-        return self.is_done
+        return self._index == count and self.position == len(self.data)
 
     def steps(self) -> Generator[Slice, None, None]:
         """Check what is left.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.broker.partition.append_rules import complete
+from headrace.loop_steps import completed
 from headrace.protocol import fetch, messages, produce
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
@@ -83,7 +83,7 @@ def test_produce_responses(version: int, seed: int) -> None:
         throttle_time_ms=expected.throttle_time_ms,
         node_endpoints=endpoints(expected),
     )
-    encoded = complete(steps)
+    encoded = completed(steps)
     assert encoded == messages.encode_response(expected, version, 7)
 
 

@@ -65,13 +65,12 @@ def _newest(cluster: Cluster) -> tuple[MetadataImage, Host] | None:
     return max(found, key=lambda it: it[0].index, default=None)
 
 
-def _wrong_entries(cluster: Cluster, log: JudgedLog) -> list[str]:
+def _wrong_entries(image: MetadataImage, host: Host, log: JudgedLog) -> list[str]:
     """What is wrong with the entries of the metadata log since the last look."""
-    found = _newest(cluster)
-    role = None if found is None else controller_of(found[1])
-    if found is None or role is None or role.node._member is None:
+    role = controller_of(host)
+    if role is None or role.node._member is None:
         return []
-    return log.follow(found[0], role.node._member.applied.entries)
+    return log.follow(image, role.node._member.applied.entries)
 
 
 def log_of(cluster: Cluster, host: Host) -> LogImage | None:
@@ -161,13 +160,14 @@ async def watch_leaders(cluster: Cluster, metadata_log: JudgedLog) -> None:
     drains: set[tuple[Drain | None, LogState]] = set()
     while len(cluster.failures) < MAX_FAILURES:
         await asyncio.sleep(LOOK_S)
-        image = newest_image(cluster)
+        newest = _newest(cluster)
+        image = None if newest is None else newest[0]
         for log in () if image is None else image.logs.values():
             if log.drain is not None and (log.drain, log.state) not in drains:
                 drains.add((log.drain, log.state))
                 cluster.counts[f"log {log.state.name.lower()}"] += 1
         found = led_twice(cluster) + served_too_long(cluster, image)
-        found += _wrong_entries(cluster, metadata_log)
+        found += [] if newest is None else _wrong_entries(*newest, metadata_log)
         now_s = cluster.loop.time()
         cluster.failures += [f"at {now_s:.2f} s {it}" for it in found]
 

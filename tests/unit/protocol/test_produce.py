@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from headrace.broker.partition.append_rules import complete
+from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
@@ -142,7 +142,7 @@ def test_response_of_every_encoding() -> None:
         13: f"00000007 00 02 {TOPIC_ID.hex} 02 {partition} 0000000000000005 01 00 00 00 00000000 00",
     }
     for version, encoded in expected.items():
-        assert complete(encode_produce_response(version, 7, topics)) == bytes.fromhex(encoded)
+        assert completed(encode_produce_response(version, 7, topics)) == bytes.fromhex(encoded)
 
 
 @pytest.mark.parametrize("version", range(3, 14))
@@ -154,7 +154,7 @@ def test_response_for_one_batch_is_the_same_encoded_at_once(version: int) -> Non
         topic = ProduceTopic("" if topic_id else name, topic_id, [])
         partition = ProducePartitionResponse(number, 0, 1 << number, 1000 - number, -number)
         topics = [ProduceTopicResponse(name, topic_id, [partition])]
-        whole = complete(encode_produce_response(version, 70 + number, topics))
+        whole = completed(encode_produce_response(version, 70 + number, topics))
         encoded = encode_appended(version, 70 + number, topic, partition)
         assert encoded == len(whole).to_bytes(4, "big") + whole
 
@@ -169,11 +169,11 @@ def test_refused_records_are_told_one_by_one() -> None:
     )
     topics = [ProduceTopicResponse("t", None, [refused])]
     partition = "00000001 0057" + "ffffffffffffffff" * 3
-    assert complete(encode_produce_response(8, 7, topics, throttle_time_ms=9)) == bytes.fromhex(
+    assert completed(encode_produce_response(8, 7, topics, throttle_time_ms=9)) == bytes.fromhex(
         f"00000007 00000001 0001 74 00000001 {partition}"
         "00000002 00000003 0006 6e6f206b6579 00000004 ffff 0003 626164 00000009"
     )
-    assert complete(encode_produce_response(9, 7, topics, throttle_time_ms=9)) == bytes.fromhex(
+    assert completed(encode_produce_response(9, 7, topics, throttle_time_ms=9)) == bytes.fromhex(
         f"00000007 00 02 02 74 02 {partition}"
         "03 00000003 07 6e6f206b6579 00 00000004 00 00 04 626164 00 00 00000009 00"
     )
@@ -188,9 +188,9 @@ def test_new_leader_is_told_from_version_10_on() -> None:
     endpoints = [NodeEndpoint(2, "h", 9092)]
     partition = "00000001 0006" + "ffffffffffffffff" * 3 + "01 00"
     leader, nodes = "01 00 09 00000002 00000008 00", "01 00 0d 02 00000002 02 68 00002384 00 00"
-    assert complete(
+    assert completed(
         encode_produce_response(10, 7, topics, node_endpoints=endpoints)
     ) == bytes.fromhex(f"00000007 00 02 02 74 02 {partition} {leader} 00 00000000 {nodes}")
-    assert complete(
+    assert completed(
         encode_produce_response(9, 7, topics, node_endpoints=endpoints)
     ) == bytes.fromhex(f"00000007 00 02 02 74 02 {partition} 00 00 00000000 00")

@@ -9,6 +9,7 @@ import pytest
 from headrace.broker.partition import append_rules
 from headrace.broker.partition.append_rules import Rejection, Validated, ValidationLimits
 from headrace.config.topic import EffectiveTopicConfig
+from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import check_crc, encode_header, parse_header
 from headrace.protocol.records.compression import Compression, compress
@@ -55,7 +56,7 @@ def validate(
 ) -> Validated | Rejection:
     """All at once; the batch may be changed in place."""
     found = append_rules.validate(data, config or topic(), limits, version=version, now_ms=NOW_MS)
-    return found if isinstance(found, (Validated, Rejection)) else append_rules.complete(found)
+    return found if isinstance(found, (Validated, Rejection)) else completed(found)
 
 
 def accepted(
