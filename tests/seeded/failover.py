@@ -146,4 +146,15 @@ BUGS = (
         _LOG_DRAINS,
         simulated=_LOST,
     ),
+    SeededBug(
+        "failover-12",
+        "a lock is seen free for the first time at each look, so sessions are waited for",
+        "broker/node/ended_brokers.py",
+        "EndedBrokers._note",
+        "self._seen[node_id, broker.epoch] = looks",
+        "pass",
+        "tests/unit/broker/node/test_ended_brokers.py"
+        "::test_a_free_lock_ends_the_epoch_at_the_second_look",
+        simulated=Simulated("brokers lost, locks seen"),
+    ),
 )

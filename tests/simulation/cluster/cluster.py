@@ -8,6 +8,7 @@ import asyncio
 import random
 import traceback
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from headrace.broker.node.node import Node, NodeAddress, NodeEnvironment
@@ -212,11 +213,16 @@ class Cluster:
             open_device=open_device,
             open_bucket=open_bucket,
             open_swept_bucket=lambda *_: SweptBucket(BucketLists(bucket), NoUploads()),
-            free_lock=lambda _: "",  # hosts share no kernel
+            free_lock=self._free_lock,
             look_at_device=lambda _: None,  # it never hangs
             open_metadata_directory=host.disks.metadata.open,
             variables={},
         )
+
+    def _free_lock(self, path: Path) -> str:
+        lock = self.volume.free_lock(str(path)) if self.nature.shares_kernel else ""
+        self.counts["lock seen free"] += bool(lock)
+        return lock
 
     def _ended(self, host: Host, process: Process, task: "asyncio.Task[None]") -> None:
         """Note why a process has ended by itself."""

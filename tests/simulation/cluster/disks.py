@@ -42,6 +42,11 @@ class Volume:
             self.writers[path] = process
         return ProcessDevice(process, opened, self, owns=owns)
 
+    def free_lock(self, path: str) -> str:
+        """Name the lock on a disk that nobody has open to write, as processes of one kernel see it; else empty."""
+        disk = self.disks.get(path)
+        return "" if disk is None or disk.has_writer or self.is_away else disk.lock_name
+
 
 class HostDisks:
     """What a host's processes find when they start."""

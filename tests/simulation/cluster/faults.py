@@ -15,6 +15,7 @@ from tests.simulation.cluster.settings import SESSION_MS
 
 SESSION_S = SESSION_MS / 1000
 FAILOVER_S = 3.0  # behind the end of the session
+SEEN_FAILOVER_S = 2.7  # before it: behind the end of a process, where others see its lock
 # In natures of one kind of fault only.
 CUT_OFF = "cut off beyond the session"
 HASTY_DRAINER = "drainer hasty"
@@ -262,7 +263,7 @@ class Story:
         if count >= len(cluster.brokers):
             return
         watch = _Watch(self, self.rng.sample(cluster.brokers, count))
-        await watch.end(SESSION_S + FAILOVER_S)
+        await watch.end(SEEN_FAILOVER_S if cluster.nature.sees_ends else SESSION_S + FAILOVER_S)
         await cluster.serving(watch.hosts)
 
     async def _drained(self, host: Host) -> Host | None:

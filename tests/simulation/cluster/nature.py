@@ -68,6 +68,12 @@ class Nature:
     )
     producer_linger_s: float = 0.0  # between batches that it sends without waiting for answers
     founded_level: int = NEWEST  # `metadata.version`, which an operator raises
+    shares_kernel: bool = False  # hosts see at a WAL's lock that its owner has ended
+
+    @property
+    def sees_ends(self) -> bool:
+        """Whether brokers see at the locks of WALs which processes have ended."""
+        return self.shares_kernel and self.wal == "volume" and bool(self.reach)
 
     @property
     def is_calm(self) -> bool:
@@ -108,4 +114,5 @@ def draw(rng: random.Random) -> Nature:
         wal=rng.choices(("volume", "bucket"), (3, 1))[0],
         reach=rng.choices(("/shared", ""), (6, 1))[0],
         clock_drift=rng.choice((0.0, 0.0, MAX_DRIFT)),
+        shares_kernel=rng.random() < 0.5,
     )

@@ -28,6 +28,7 @@ def nature(*faults: str, weather: Weather | None = None) -> Nature:
         wal="volume",
         reach="/shared",
         clock_drift=0.0,
+        shares_kernel=False,
     )
 
 
@@ -58,6 +59,10 @@ NATURES = {
     "lost WALs": nature("empty WAL", "kill"),
     "clients cut": nature("client cut", "slow host"),
     "brokers lost": nature("broker lost", "most brokers lost"),
+    # Others see at the locks of WALs which processes have ended, before sessions do.
+    "brokers lost, locks seen": replace(
+        nature("broker lost", "most brokers lost"), shares_kernel=True
+    ),
     "brokers lost, WALs in the bucket": replace(
         nature("broker lost", "most brokers lost"), wal="bucket"
     ),
