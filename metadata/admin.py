@@ -1,9 +1,10 @@
 """Admin requests as the rest of the broker sees them, and their conversion to RPCs and back. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
+
+import msgspec
 
 from headrace.metadata.errors import (
     ControllerUnavailableError,
@@ -20,13 +21,12 @@ NO_STREAM_ID: Final = -1
 FIRST_LEADER_EPOCH: Final = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NewTopic:
+class NewTopic(msgspec.Struct, frozen=True):
     """A topic to create."""
 
     name: str
     partitions: int = -1  # -1: one, or as many as are assigned
-    configs: Mapping[str, str | None] = field(default_factory=dict)
+    configs: Mapping[str, str | None] = msgspec.field(default_factory=dict)
     assignments: Mapping[int, Sequence[int]] | None = None  # partition -> brokers
     replication_factor: int = -1
 

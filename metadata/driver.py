@@ -12,9 +12,10 @@ fenced before the longest lease that a previous leader may have granted has ende
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
+
+import msgspec
 
 from headrace.config.node import MetadataConfig
 from headrace.metadata.commits import Committed, Decide
@@ -69,8 +70,7 @@ HEARTBEATS_PER_ELECTION_TIMEOUT: Final = 5
 NO_ADDRESS: Final = Address("", 0)  # no other node connects to this one
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
+class _Member(msgspec.Struct, frozen=True):
     """The parts that exist from `start` to `shutdown`."""
 
     quorum: QuorumNode

@@ -7,8 +7,9 @@ next interval tries again.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+import msgspec
 
 from headrace.daemon_threads import in_own_thread
 from headrace.metadata.errors import RefusedError
@@ -59,8 +60,7 @@ async def _published(bucket: SnapshotBucket, cluster_id: str) -> list[SnapshotId
     return [found[1] for key, _ in listed if (found := parse_published_key(key)) is not None]
 
 
-@dataclass(slots=True)
-class PublishingStatistics:
+class PublishingStatistics(msgspec.Struct):
     """Counted since the start."""
 
     published: int = 0

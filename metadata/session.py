@@ -3,9 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
+
+import msgspec
 
 from headrace.config.node import Endpoint, MetadataConfig
 from headrace.metadata.controller.brokers import require_broker
@@ -38,8 +39,7 @@ LEADER_SEARCH_MS: Final = 100  # pause between attempts, while the controllers e
 FENCED: Final = frozenset({ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerIdentity:
+class BrokerIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """How a broker registers."""
 
     node_id: int

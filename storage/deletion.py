@@ -8,7 +8,8 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from headrace.config.node import StorageConfig
 from headrace.storage.errors import NotDeletedError, StorageError
@@ -24,8 +25,7 @@ MIN_INTERVAL_MS = 1_000
 MAX_INTERVAL_MS = 60_000
 
 
-@dataclass(slots=True)
-class DeletionStatistics:
+class DeletionStatistics(msgspec.Struct):
     """Counted since the start."""
 
     rounds: int = 0

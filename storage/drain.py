@@ -9,9 +9,10 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
+
+import msgspec
 
 from headrace.invariants import require
 from headrace.loop_slices import LoopSlices
@@ -57,8 +58,7 @@ class DrainCheckpoints(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class DrainReport:
+class DrainReport(msgspec.Struct, frozen=True):
     """What was found in a WAL."""
 
     counts: Mapping[RecordAction, int]  # of records, by what was done with them
@@ -69,10 +69,10 @@ class DrainReport:
     commit_ms: int  # all commits together, one after the other
     duration_ms: int
     # Where each stream ends of which records were uploaded or found committed.
-    ends: Mapping[int, int] = field(default_factory=dict)
+    ends: Mapping[int, int] = msgspec.field(default_factory=dict)
     # Of the dropped: behind a record that did not survive. It was never acknowledged, and neither were
     # these, unless the loss of acknowledged bytes was accepted.
-    discontinuous_by_stream: Mapping[int, int] = field(default_factory=dict)
+    discontinuous_by_stream: Mapping[int, int] = msgspec.field(default_factory=dict)
     lost_bytes: int = 0  # acknowledged, and not readable in the WAL
 
     @property

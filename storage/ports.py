@@ -4,9 +4,10 @@
 """
 
 from collections.abc import AsyncIterable, Callable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol
+
+import msgspec
 
 Buffer = bytes | memoryview
 
@@ -52,8 +53,7 @@ class StreamRange(NamedTuple):
     end_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class StreamObject:
+class StreamObject(msgspec.Struct, frozen=True):
     """A Stream Object that a commit adds."""
 
     object_id: int
@@ -61,8 +61,7 @@ class StreamObject:
     range: StreamRange
 
 
-@dataclass(frozen=True, slots=True)
-class StreamSetCommit:
+class StreamSetCommit(msgspec.Struct, frozen=True):
     """One atomic commit: a Stream Set Object or none, Stream Objects, and what they replace."""
 
     object_id: int  # NO_OBJECT_ID when every stream went to a Stream Object of its own
@@ -75,8 +74,7 @@ class StreamSetCommit:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectRange:
+class ObjectRange(msgspec.Struct, frozen=True):
     """The object that holds a part of a stream."""
 
     object_id: int

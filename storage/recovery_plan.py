@@ -21,8 +21,9 @@ Source: S3Stream's recovery.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+
+import msgspec
 
 from headrace.storage.cache.log_cache import RECORD_OVERHEAD_BYTES
 from headrace.storage.errors import RecoveryError
@@ -40,17 +41,15 @@ class RecordAction(Enum):
     DISCONTINUOUS = "discontinuous"  # behind a record that did not survive
 
 
-@dataclass(slots=True)
-class RecoveryUpload:
+class RecoveryUpload(msgspec.Struct):
     """Records to be uploaded and committed together."""
 
-    streams: dict[int, list[StreamRecordBatch]] = field(default_factory=dict)
-    sizes_bytes: dict[int, int] = field(default_factory=dict)
+    streams: dict[int, list[StreamRecordBatch]] = msgspec.field(default_factory=dict)
+    sizes_bytes: dict[int, int] = msgspec.field(default_factory=dict)
     charge_bytes: int = 0  # memory that it keeps
 
 
-@dataclass(slots=True)
-class _Progress:
+class _Progress(msgspec.Struct):
     epoch: int  # under which the stream is open
     end_offset: int
     last_epoch: int = -1  # of the records taken or skipped so far

@@ -17,13 +17,13 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+
+import msgspec
 
 from headrace.invariants import require
 
 
-@dataclass(slots=True)
-class BudgetStatistics:
+class BudgetStatistics(msgspec.Struct):
     """Counted since the start."""
 
     waited: int = 0  # requests that found no room and have left the queue, with room or without

@@ -8,7 +8,8 @@ admission gate, as they would for a full WAL, so that no append is refused and n
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from headrace.config.node import StorageConfig
 from headrace.storage.append_path import AppendPath
@@ -32,8 +33,7 @@ MAX_REMAINDER_BYTES = 1024 * 1024
 MAX_ROUNDS = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResizeReport:
+class ResizeReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a resize did and took."""
 
     old_bytes: int  # of the device in use, superblocks included

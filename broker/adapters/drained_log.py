@@ -1,7 +1,8 @@
 """The control plane of one drain: streams, uploads and commits in the name of a log that this broker drains."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from headrace.broker.adapters.storage_requests import (
     commit_request,
@@ -18,8 +19,7 @@ from headrace.storage.ports import StreamMetadata, StreamSetCommit
 MAX_REASON_CHARACTERS = 1024
 
 
-@dataclass(slots=True)
-class DrainStatistics:
+class DrainStatistics(msgspec.Struct):
     """Totals since the process started, and what is under way."""
 
     running: int = 0

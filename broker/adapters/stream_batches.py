@@ -7,8 +7,9 @@ entries of the metadata log.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
+
+import msgspec
 
 from headrace.metadata.rpc.requests import StreamToClose, StreamToOpen
 from headrace.metadata.rpc.responses import StreamOutcome
@@ -19,8 +20,7 @@ MAX_STREAMS: Final = 512
 _Stream = TypeVar("_Stream", bound=StreamToOpen | StreamToClose)
 
 
-@dataclass(slots=True)
-class _Waiting(Generic[_Stream]):
+class _Waiting(msgspec.Struct, Generic[_Stream]):
     stream: _Stream
     outcome: asyncio.Future[StreamOutcome]
 

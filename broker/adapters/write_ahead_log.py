@@ -2,9 +2,10 @@
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
 from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry, reach_below
@@ -42,8 +43,7 @@ class NodeLog(WriteAheadLog, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogOwner:
+class LogOwner(msgspec.Struct, frozen=True, kw_only=True):
     """The owner of the log."""
 
     cluster_id: str
@@ -51,8 +51,7 @@ class LogOwner:
     node_epoch: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogListener:
+class LogListener(msgspec.Struct, frozen=True, kw_only=True):
     """Callbacks of the log, called on the loop; see `headrace.wal.port`."""
 
     on_confirmed: Callable[[int], None]

@@ -2,7 +2,8 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
@@ -16,8 +17,7 @@ from headrace.metadata.client import MetadataClient
 from headrace.storage.engine import StorageEngine
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
+class Services(msgspec.Struct, frozen=True, kw_only=True):
     """The dependencies of the handlers. Only the registry uses them all; a handler gets what it needs."""
 
     config: NodeConfig

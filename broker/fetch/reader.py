@@ -3,7 +3,8 @@
 import asyncio
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from headrace.broker.fetch.cold_reads import ColdReads
 from headrace.broker.fetch.read_failures import ReadFailures
@@ -25,8 +26,7 @@ MAX_COLD_READS = 16  # of one Fetch at a time; requests to the bucket have their
 SLICE_PARTITIONS = 100  # looked at before others may have their turn: a millisecond at most
 
 
-@dataclass(slots=True)
-class PartitionRead:
+class PartitionRead(msgspec.Struct):
     """The result for one target."""
 
     target: SessionPartition
@@ -39,11 +39,10 @@ class PartitionRead:
     is_cold: bool = False  # its data is not in memory, and has not been read yet
 
 
-@dataclass(slots=True)
-class ReadResult:
+class ReadResult(msgspec.Struct):
     """All targets of a fetch, in the order of the request; none without a valid lease."""
 
-    reads: list[PartitionRead] = field(default_factory=list)
+    reads: list[PartitionRead] = msgspec.field(default_factory=list)
     size_bytes: int = 0
     # What min_bytes is compared with. Where whole batches do not fill a limit although more data follows, the limit
     # counts: otherwise a client whose min_bytes is near its limits would wait although there is enough data.
@@ -263,8 +262,7 @@ def counted(reads: Sequence[PartitionRead]) -> Iterator[tuple[SessionPartition, 
         yield target, CountedBytes(reached, size_bytes, read.partition)
 
 
-@dataclass(slots=True)
-class _Planned:
+class _Planned(msgspec.Struct):
     """A partition that is read in the current wave."""
 
     read: PartitionRead

@@ -1,13 +1,12 @@
 """The addresses of a node that is ready, with its bucket and its WAL."""
 
-from dataclasses import dataclass
+import msgspec
 
 from headrace.storage.drain import DrainReport
 from headrace.wal.port import Medium
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerAddress:
+class BrokerAddress(msgspec.Struct, frozen=True):
     """Addresses of a node that serves clients, with its bucket and its WAL."""
 
     kafka_host: str
@@ -18,8 +17,7 @@ class BrokerAddress:
     recovery: DrainReport
 
 
-@dataclass(frozen=True, slots=True)
-class NodeAddress:
+class NodeAddress(msgspec.Struct, frozen=True):
     """Addresses of any node."""
 
     node_id: int

@@ -12,9 +12,10 @@ Source: LogValidator.java and UnifiedLog.java of Apache Kafka 4.3.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
+
+import msgspec
 
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.protocol.errors import ErrorCode
@@ -81,8 +82,7 @@ class Validated(NamedTuple):
     append_time_ms: int  # NO_TIMESTAMP unless the topic stamps batches itself
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationLimits:
+class ValidationLimits(msgspec.Struct, frozen=True):
     """How much is looked at for compressed batches."""
 
     walks_compressed: bool = True

@@ -16,8 +16,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from uuid import UUID
+
+import msgspec
 
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.opening import Restored, restore_state
@@ -48,8 +49,7 @@ FIRST_OPENING_MS = 100
 DROPS_AT_ONCE = 64  # partitions of a deleted topic: less than a millisecond
 
 
-@dataclass(frozen=True, slots=True)
-class _Pause:
+class _Pause(msgspec.Struct, frozen=True):
     """A partition that is not tried again before `over` is set; when `is_elsewhere`, by no timer."""
 
     led: PartitionImage  # at the last attempt
@@ -57,8 +57,7 @@ class _Pause:
     over: asyncio.Event
 
 
-@dataclass(slots=True)
-class OpeningStatistics:
+class OpeningStatistics(msgspec.Struct):
     """Counters since the start."""
 
     opened_past_damage_total: int = 0

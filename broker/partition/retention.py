@@ -12,7 +12,8 @@ Source: UnifiedLog.deleteOldSegments of Apache Kafka; KIP-405 for the settings.
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.partition import Partition
@@ -28,8 +29,7 @@ MAX_FIRST_LOOK_MS = 30_000
 MAX_DELETIONS = 8  # at once: each is a checkpoint and a request to the controller
 
 
-@dataclass(slots=True)
-class RetentionStatistics:
+class RetentionStatistics(msgspec.Struct):
     """Counters of the job since the start."""
 
     deletions_total: int = 0

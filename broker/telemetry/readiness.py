@@ -1,11 +1,11 @@
 """Whether the node can serve, and if not, why: the answer of `/readyz`. Pure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(msgspec.Struct, frozen=True):
     """One named condition of readiness."""
 
     name: str

@@ -1,8 +1,9 @@
 """The parts of a decision. Pure."""
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from headrace.metadata.records.codec import Record
 from headrace.metadata.rpc.responses import Response
@@ -21,8 +22,7 @@ LIST_CONFIG_DEFAULTS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """Records to make durable and replay, in one entry, before the response may be sent."""
 
     records: tuple[Record, ...]
@@ -40,17 +40,15 @@ def refuse_broker_config(name: str, value: str) -> str | None:
     return f"{name} cannot be changed while brokers run"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigRules:
+class ConfigRules(msgspec.Struct, frozen=True, kw_only=True):
     """Which configs topics and brokers may have."""
 
     validate_topic: ConfigValidator
     validate_broker: ConfigValidator = refuse_broker_config
-    list_defaults: Mapping[str, str] = field(default_factory=lambda: LIST_CONFIG_DEFAULTS)
+    list_defaults: Mapping[str, str] = msgspec.field(default_factory=lambda: LIST_CONFIG_DEFAULTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(msgspec.Struct, frozen=True):
     """What a decision may use beside the request and the image."""
 
     now_ms: int  # the leader's wall clock; goes into records

@@ -6,10 +6,11 @@ It has no authentication, so it belongs in a private network. The bounds are aga
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
+
+import msgspec
 
 from headrace.config.node import Endpoint
 from headrace.metadata.net.accepted import AcceptedConnection
@@ -28,8 +29,7 @@ MAX_REQUEST_BYTES: Final = 8 * MAX_REQUEST_BODY_BYTES  # of all connections, bei
 REPORT_INTERVAL_S: Final = 10.0  # between two log lines about connections that were closed
 
 
-@dataclass(frozen=True, slots=True)
-class ListenerStatistics:
+class ListenerStatistics(msgspec.Struct, frozen=True):
     """Totals since the start, and what is open now."""
 
     connections: int

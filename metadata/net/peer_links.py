@@ -8,8 +8,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
 
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.net.dialling import DialledConnection
@@ -31,8 +32,7 @@ MAX_BACKOFF_MS: Final = 1_000
 STALE_MS: Final = 1_000  # a message that waited this long for a connection is dropped
 
 
-@dataclass(frozen=True, slots=True)
-class PeerStatistics:
+class PeerStatistics(msgspec.Struct, frozen=True):
     """Totals of all peers since the start."""
 
     peers: int
@@ -44,8 +44,7 @@ class PeerStatistics:
     disconnects: int
 
 
-@dataclass(slots=True)
-class _Counters:
+class _Counters(msgspec.Struct):
     """The counters of `PeerStatistics`; they outlive removed peers."""
 
     sent: int = 0

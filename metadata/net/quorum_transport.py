@@ -8,8 +8,9 @@ quorum, and the configured bootstrap addresses.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+import msgspec
 
 from headrace.invariants import require
 from headrace.metadata.image import MetadataImage
@@ -39,8 +40,7 @@ class LocalController(NamedTuple):
     lock_name: str = ""  # of its directory; see `headrace.wal.lock_names`
 
 
-@dataclass(frozen=True, slots=True)
-class TransportStatistics:
+class TransportStatistics(msgspec.Struct, frozen=True):
     """Totals since the start."""
 
     requests: int

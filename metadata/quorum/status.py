@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.raft.core import RaftCore
@@ -12,8 +13,7 @@ from headrace.metadata.raft.effects import NOBODY, Role
 logger = logging.getLogger("headrace.controller")
 
 
-@dataclass(slots=True)
-class QuorumCounters:
+class QuorumCounters(msgspec.Struct):
     """Totals since the start of the process."""
 
     elections_started: int = 0
@@ -81,8 +81,7 @@ async def require_current(core: RaftCore, store: LogStore) -> None:
         await store.condemn(str(core.outdated))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuorumStatus:
+class QuorumStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The status of one member at one time. Times in milliseconds."""
 
     role: Role
@@ -128,5 +127,5 @@ def status_of(
             if node_id != core.leader_id  # this node
         },
         leader_silent_ms=0 if core.role is Role.LEADER else leader_silent_ms,
-        counters=replace(counters),
+        counters=msgspec.structs.replace(counters),
     )

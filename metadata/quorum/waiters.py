@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from headrace.metadata.errors import LeadershipLostError
 from headrace.metadata.records.entry import LogEntry
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiter:
+class _Waiter(msgspec.Struct, frozen=True):
     index: int
     term: int | None  # None: any entry
     done: asyncio.Future[None]

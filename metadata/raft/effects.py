@@ -1,6 +1,5 @@
 """Values between the core and its driver: effects, and the durable state at the start. Pure."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -33,8 +32,7 @@ class HardState(msgspec.Struct, frozen=True, array_like=True, gc=False):
 FRESH: Final = HardState(0, NOBODY)
 
 
-@dataclass(frozen=True, slots=True)
-class DurableState:
+class DurableState(msgspec.Struct, frozen=True):
     """The durable state of a node at its start."""
 
     hard_state: HardState = FRESH
@@ -46,8 +44,7 @@ class DurableState:
     disks: tuple[Disk, ...] = ()  # what is remembered of the others' directories
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaftSettings:
+class RaftSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Times in milliseconds of the node's own clock, sizes in bytes of payloads."""
 
     node_id: int
@@ -64,8 +61,7 @@ class RaftSettings:
     max_reads_pending: int = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Persist:
+class Persist(msgspec.Struct, frozen=True):
     """What must become durable, in this order: term and vote, then the truncation, then the entries."""
 
     hard_state: HardState | None = None  # None: unchanged
@@ -73,8 +69,7 @@ class Persist:
     entries: tuple[LogEntry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReadReady:
+class ReadReady(msgspec.Struct, frozen=True):
     """A read may be answered from an image at `index` or later: this node led when it was requested."""
 
     token: int
@@ -96,8 +91,7 @@ class SnapshotWanted(NamedTuple):
     snapshot: SnapshotId
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(msgspec.Struct, frozen=True):
     """What the driver must do, in this order. At most one is being performed; the core collects more."""
 
     persist: Persist | None = None  # 1. nothing below may begin before this is durable

@@ -1,8 +1,9 @@
 """A node as a leader: progress of the members, messages to them, and the agreed index. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from uuid import UUID
+
+import msgspec
 
 from headrace.metadata.raft.changes import MemberChange, Promote, changed, with_directories
 from headrace.metadata.raft.configuration import Configuration
@@ -25,8 +26,7 @@ EncodeMembers = Callable[[Sequence[Member]], bytes]
 OpenTerm = Callable[[int, int], bytes]
 
 
-@dataclass(slots=True)
-class Transfer:
+class Transfer(msgspec.Struct):
     """A leadership transfer that is in progress."""
 
     target: int

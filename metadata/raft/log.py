@@ -6,8 +6,9 @@ removed by compaction, or by a snapshot that replaces the whole log.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from headrace.invariants import require
 from headrace.metadata.raft.configuration import Configuration
@@ -18,8 +19,7 @@ from headrace.metadata.records.members import Member
 MembersOf = Callable[[bytes], tuple[Member, ...] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class LogPosition:
+class LogPosition(msgspec.Struct, frozen=True):
     """The position of a proposal. It is committed if the entry that commits at `index` is of `term`."""
 
     index: int
@@ -33,8 +33,7 @@ class Unsaved(NamedTuple):
     entries: tuple[LogEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
+class _Named(msgspec.Struct, frozen=True):
     """Members named by an entry; index 0: the configured ones."""
 
     index: int

@@ -20,10 +20,11 @@ before anything is written under it: so that object really is forgotten.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 from typing import Final, NamedTuple
+
+import msgspec
 
 from headrace.storage.audit.inventory import KeyKind, ListedObject, meaning_of
 from headrace.storage.objects.keys import object_key
@@ -82,8 +83,7 @@ class KnownObject(NamedTuple):
     ranges: Sequence[StreamRange] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class KnownBucket:
+class KnownBucket(msgspec.Struct, frozen=True):
     """What the metadata knows of one cluster's objects."""
 
     cluster_id: str
@@ -103,8 +103,7 @@ class Finding(NamedTuple):
     damaged: tuple[Run, ...] = ()  # what cannot be read; empty: everything that the object holds
 
 
-@dataclass(slots=True)
-class StateTotals:
+class StateTotals(msgspec.Struct):
     """Objects that the metadata has in one state, and those of them that were found."""
 
     known: int = 0
@@ -112,16 +111,15 @@ class StateTotals:
     found_bytes: int = 0
 
 
-@dataclass(slots=True)
-class Comparison:
+class Comparison(msgspec.Struct):
     """The outcome. `kept` has the findings up to a bound each, `counts` all of them."""
 
     cluster_id: str
     states: dict[KnownObjectState, StateTotals]
-    not_judged: dict[KeyKind, int] = field(default_factory=dict)
-    other_clusters: dict[str, int] = field(default_factory=dict)
-    kept: dict[Problem, list[Finding]] = field(default_factory=dict)
-    counts: dict[Problem, int] = field(default_factory=dict)
+    not_judged: dict[KeyKind, int] = msgspec.field(default_factory=dict)
+    other_clusters: dict[str, int] = msgspec.field(default_factory=dict)
+    kept: dict[Problem, list[Finding]] = msgspec.field(default_factory=dict)
+    counts: dict[Problem, int] = msgspec.field(default_factory=dict)
 
     def add(self, finding: Finding) -> None:
         """Take in one more finding."""

@@ -9,8 +9,9 @@ bucket's, or older than it, and objects that it does not know may be needed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from headrace.storage.audit.comparison import Comparison, Finding, Problem
 from headrace.storage.audit.inventory import UNKNOWN_TIME, KeyKind, meaning_of
@@ -18,8 +19,7 @@ from headrace.storage.audit.inventory import UNKNOWN_TIME, KeyKind, meaning_of
 SAFE_AGE_MS_DEFAULT: Final = 24 * 3_600_000
 
 
-@dataclass(frozen=True, slots=True)
-class GarbagePlan:
+class GarbagePlan(msgspec.Struct, frozen=True):
     """What would be removed, or why nothing may be."""
 
     removable: Sequence[Finding]

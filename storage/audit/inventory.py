@@ -13,9 +13,10 @@ Only the first kind is ever judged or removed by the tools; the others are count
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
+
+import msgspec
 
 from headrace.storage.objects.keys import parse_object_key
 
@@ -71,8 +72,7 @@ def meaning_of(key: str) -> KeyMeaning:
     return KeyMeaning(KeyKind.OTHER)
 
 
-@dataclass(slots=True)
-class Totals:
+class Totals(msgspec.Struct):
     """Objects of one kind of one cluster."""
 
     objects: int = 0

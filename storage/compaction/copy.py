@@ -7,8 +7,9 @@ Blocks are not joined: objects with too small blocks are rewritten instead (`pla
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from headrace.checksums import crc32c
 from headrace.storage.compaction.rewrite import RewriteError
@@ -21,8 +22,7 @@ from headrace.storage.ports import Buffer, CopiedRange, StreamRange
 ENTRIES_PER_STEP: Final = 256  # after so many, the event loop may run other tasks
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
+class Composition(msgspec.Struct, frozen=True):
     """What an object is made of: ranges of others, then index and footer."""
 
     pieces: Sequence[CopiedRange | Buffer]

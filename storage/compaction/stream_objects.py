@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from headrace.config.node import StorageConfig
 from headrace.storage.compaction.copy import Composition, compose_stream_object
@@ -31,8 +32,7 @@ logger = logging.getLogger("headrace.storage.compaction")
 MAX_SOURCES: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(msgspec.Struct, frozen=True):
     """A new Stream Object that is not committed yet."""
 
     stream_object: StreamObject

@@ -9,8 +9,9 @@ each row raised by the client versions that are pinned.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from headrace.storage.errors import FailureKind, ObjectStoreError
 
@@ -83,8 +84,7 @@ _STATUS: Final = re.compile(r"(?:status code: |^)(\d{3})\b")
 _CODE: Final = re.compile(r"<Code>(\w+)</Code>|An error occurred \((\w+)\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """What is known of a request that failed."""
 
     types: Sequence[str] = ()  # names of the exception's class and its bases, in this order

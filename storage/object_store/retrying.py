@@ -17,8 +17,9 @@ import logging
 import random
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Final, TypeVar
+
+import msgspec
 
 from headrace.storage.errors import (
     CorruptObjectError,
@@ -48,8 +49,7 @@ class _ChunksFailedError(StorageError):
     """What a stream was to be made of could not be had: nothing that the bucket has done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """How long one request may be tried.
 
     The k-th pause is a random part of `backoff_ms_initial << k`, at most of `max_backoff_ms`. An

@@ -8,9 +8,10 @@ Source: Amazon S3 API reference, ListObjectsV2 and ListMultipartUploads.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
+
+import msgspec
 
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.s3_client import S3Client
@@ -23,8 +24,7 @@ Entry = Mapping[str, Any]
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class ListOperation:
+class ListOperation(msgspec.Struct, frozen=True):
     """A list of S3's: its names in boto3."""
 
     operation: str
@@ -44,8 +44,7 @@ UPLOADS: Final = ListOperation(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Page(Generic[_T]):
+class _Page(msgspec.Struct, Generic[_T], frozen=True):
     entries: list[_T]
     following: dict[str, str]  # arguments for the next one; none: this is the last
 

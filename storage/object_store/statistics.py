@@ -1,8 +1,9 @@
 """Counters of an object store, for metrics, and how it fares, for readiness."""
 
 from collections import Counter
-from dataclasses import dataclass, field
 from enum import Enum
+
+import msgspec
 
 from headrace.storage.errors import FailureKind
 
@@ -20,8 +21,7 @@ class Operation(Enum):
     LIST = "list"
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(msgspec.Struct, frozen=True):
     """An operation has failed, and not succeeded since."""
 
     operation: Operation
@@ -31,8 +31,7 @@ class Trouble:
     reason: str  # the newest error
 
 
-@dataclass(slots=True)
-class _Health:
+class _Health(msgspec.Struct):
     """How one operation fares. Times are the loop's."""
 
     inflight: int = 0
@@ -44,8 +43,7 @@ class _Health:
     reason: str = ""
 
 
-@dataclass(slots=True)
-class StoreStatistics:
+class StoreStatistics(msgspec.Struct):
     """Counted since the store was opened. Requests are calls of the port, however often retried."""
 
     put_requests: int = 0
@@ -65,8 +63,8 @@ class StoreStatistics:
     get_seconds: float = 0.0  # of successful requests, retries included
     put_seconds: float = 0.0
     # Attempts that failed; those that were repeated are among them.
-    failures: Counter[FailureKind] = field(default_factory=Counter)
-    _health: dict[Operation, _Health] = field(
+    failures: Counter[FailureKind] = msgspec.field(default_factory=Counter)
+    _health: dict[Operation, _Health] = msgspec.field(
         default_factory=lambda: {operation: _Health() for operation in Operation}
     )
 

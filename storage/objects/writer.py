@@ -1,7 +1,8 @@
 """Lays batches out as one object: data blocks, index block, footer. Copies no payload. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from headrace.checksums import crc32c
 from headrace.storage.objects.data_block import (
@@ -20,8 +21,7 @@ _MAX_DATA_LENGTH = MAX_BLOCK_SIZE - BLOCK_HEADER_BYTES
 _NO_STREAM = -1
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenObject:
+class WrittenObject(msgspec.Struct, frozen=True):
     """What `finish` returns."""
 
     parts: list[Buffer]  # concatenated: the object, or what `drain` has not returned of it

@@ -10,8 +10,9 @@ The age is only a margin, against wrong clocks and against metadata of another c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+import msgspec
 
 from headrace.storage.audit.comparison import (
     Finding,
@@ -35,8 +36,7 @@ class IncompleteUpload(NamedTuple):
     begun_ms: int  # by the store's clock
 
 
-@dataclass(frozen=True, slots=True)
-class SweptPage:
+class SweptPage(msgspec.Struct, frozen=True):
     """The outcome for one page of a listing."""
 
     removable: Sequence[Finding]

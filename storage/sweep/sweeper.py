@@ -11,8 +11,9 @@ import logging
 import random
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Final, Protocol, cast
+
+import msgspec
 
 from headrace.config.node import StorageConfig
 from headrace.storage.audit.comparison import KnownBucket
@@ -44,8 +45,7 @@ class SweepMetadata(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class SweepStatistics:
+class SweepStatistics(msgspec.Struct):
     """Counted since the start."""
 
     laps: int = 0  # times that the whole bucket was listed

@@ -1,8 +1,9 @@
 """What a sweep needs of the bucket that a URI names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from headrace.storage.audit.lister import BucketLister, DirectoryLister, S3Lister
 from headrace.storage.object_store.s3_access import resolve_access
@@ -15,8 +16,7 @@ from headrace.storage.object_store.uri import (
 from headrace.storage.sweep.uploads import DirectoryUploads, IncompleteUploads, S3Uploads
 
 
-@dataclass(frozen=True, slots=True)
-class SweptBucket:
+class SweptBucket(msgspec.Struct, frozen=True):
     """The lists of a bucket: of its objects and of its incomplete uploads."""
 
     lister: BucketLister

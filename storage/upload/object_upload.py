@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from headrace.config.node import StorageConfig
 from headrace.invariants import require
@@ -27,16 +28,14 @@ ENCODE_STEP_RECORDS = 512
 RELEASE_STEP_PARTS = 16 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Uploaded:
+class Uploaded(msgspec.Struct, frozen=True):
     """Objects that are in the bucket but not committed."""
 
     commit: StreamSetCommit
     prepared_ms: int  # when the oldest of their ids was requested
 
 
-@dataclass(slots=True)
-class _Prepared:
+class _Prepared(msgspec.Struct):
     object_id: int
     prepared_ms: int
 

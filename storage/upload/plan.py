@@ -8,8 +8,9 @@ Source: S3Stream's upload of LogCache blocks.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from headrace.storage.ports import NO_WAL_OFFSET, StreamRange
 from headrace.storage.record_batch import StreamRecordBatch
@@ -23,8 +24,7 @@ class StreamSlice(NamedTuple):
     size_bytes: int  # encoded
 
 
-@dataclass(frozen=True, slots=True)
-class UploadPlan:
+class UploadPlan(msgspec.Struct, frozen=True):
     """Which slice goes into which object; slices in stream order."""
 
     stream_set: tuple[StreamSlice, ...]  # together in one Stream Set Object; may be empty

@@ -7,8 +7,9 @@ log does not have.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
 
 from headrace.broker.coordinator.group.requests import Instant, JoinResult, SyncResult
 from headrace.broker.coordinator.records import CoordinatorRecord
@@ -37,8 +38,7 @@ class GroupEvent(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDecision(Generic[T]):
+class GroupDecision(msgspec.Struct, Generic[T], frozen=True):
     """Records to append as one batch, and answers to send once they are durable."""
 
     response: T

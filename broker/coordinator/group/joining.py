@@ -4,8 +4,9 @@ Source: KIP-62, KIP-345 (static members), KIP-394 (two-step ids), KIP-389 (maxim
 (skip assignment); `GroupMetadataManager.classicGroupJoin...` of Apache Kafka.
 """
 
-from dataclasses import replace
 from typing import Final
+
+import msgspec
 
 from headrace.broker.coordinator.group.classic_group import ClassicGroup
 from headrace.broker.coordinator.group.decision import Turn
@@ -145,11 +146,11 @@ class Joining:
         del group.joining[member_id]
         result = current_generation(group, member_id)
         if request.knows_skip_assignment:
-            result = replace(result, skip_assignment=group.leader == member_id)
+            result = msgspec.structs.replace(result, skip_assignment=group.leader == member_id)
         else:
             # Before v9 a leader cannot be asked to skip the assignment: the answer names its old id
             # as leader, so it acts as a follower.
-            result = replace(result, leader=old_leader, members=())
+            result = msgspec.structs.replace(result, leader=old_leader, members=())
         turn.answer_join(token, result)
 
 

@@ -5,9 +5,10 @@ and are answered with that token, by the same decision or a later one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 from uuid import UUID
+
+import msgspec
 
 from headrace.broker.coordinator.records import OffsetCommitValue
 from headrace.protocol.errors import ErrorCode
@@ -31,8 +32,7 @@ class JoinProtocol(NamedTuple):
     metadata: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinRequest:
+class JoinRequest(msgspec.Struct, frozen=True, kw_only=True):
     """JoinGroup. Timeouts in ms."""
 
     group_id: str
@@ -60,8 +60,7 @@ class JoinedMember(NamedTuple):
     metadata: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinResult:
+class JoinResult(msgspec.Struct, frozen=True, kw_only=True):
     """Answer to a JoinGroup."""
 
     member_id: str
@@ -74,8 +73,7 @@ class JoinResult:
     members: tuple[JoinedMember, ...] = ()  # the leader's answer only
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncRequest:
+class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
     """SyncGroup; a protocol that is None is not compared (before v5)."""
 
     group_id: str
@@ -87,8 +85,7 @@ class SyncRequest:
     assignments: Sequence[tuple[str, bytes]] = ()  # member id and its assignment; the leader's only
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncResult:
+class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
     """Answer to a SyncGroup."""
 
     error: ErrorCode = ErrorCode.NONE
@@ -97,8 +94,7 @@ class SyncResult:
     assignment: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeartbeatRequest:
+class HeartbeatRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Heartbeat."""
 
     group_id: str
@@ -141,8 +137,7 @@ class DeletedTopic(NamedTuple):
     topic_id: UUID
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitRequest:
+class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
     """OffsetCommit, without the partitions that do not exist."""
 
     group_id: str
