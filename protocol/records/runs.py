@@ -46,15 +46,15 @@ def count_equal(
     start, end, time, offset, key, value = record
     size = end - start
     is_one_byte = index < _ONE_BYTE_OFFSETS
-    most = min(
-        stop - index,
-        (len(data) - end) // size,
-        (_ONE_BYTE_OFFSETS if is_one_byte else _TWO_BYTE_OFFSETS) - index,
-    )
+    most = stop - index
+    # Comparisons instead of `min`: this runs for each batch that is produced.
+    if (room := (len(data) - end) // size) < most:
+        most = room
+    if (room := (_ONE_BYTE_OFFSETS if is_one_byte else _TWO_BYTE_OFFSETS) - index) < most:
+        most = room
+    # The fields behind the offset are at other places in those records when it has another length.
     if most < MIN_RUN or key - offset != (1 if is_one_byte else 2):
-        return (
-            NO_RUN  # the latter: the fields behind the offset are at other places in those records
-        )
+        return NO_RUN
     last = size * most + 1
     # The length of the record, of its key and of its value, and the number of headers.
     constant = [start, key, value, end - 1]
@@ -78,7 +78,8 @@ def count_equal(
         column = bytes(data[time + size : time + last : size])
         present = column[:1] if column == column[:1] * most else _present(column)
         if not present.lstrip(_ONLY_BYTE):
-            return EqualRun(most, present[-1] >> 1, present[0] >> 1)
+            # What its constructor does, without a call of Python code.
+            return tuple.__new__(EqualRun, (most, present[-1] >> 1, present[0] >> 1))
     return _with_times([bytes(data[it + size : it + last : size]) for it in range(time, offset)])
 
 
