@@ -2,14 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
 
-
-class EpochStart(NamedTuple):
-    """The first offset that may have been written under `epoch`."""
-
-    epoch: int
-    start_offset: int
+from headrace.protocol.partition_checkpoint import EpochStart
 
 
 class LeaderEpochs:

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.state import PartitionState
+from headrace.protocol import partition_checkpoint
 from headrace.protocol.records.batch import HEADER_BYTES, parse_header
 from headrace.protocol.records.errors import RecordsError
 from headrace.storage.ports import StreamMetadata
@@ -113,7 +114,7 @@ class LogCheckpoints:
                 continue
             try:
                 state = yield from self._state_at(tail, ends[data_id])
-            except (checkpoint.CorruptCheckpointError, RecordsError):
+            except (partition_checkpoint.CorruptCheckpointError, RecordsError):
                 continue
             if state is not None:
                 start_offset = tail.partition.data.start_offset
@@ -134,7 +135,7 @@ class LogCheckpoints:
         state = PartitionState(producer_id_expiration_ms=self._producer_id_expiration_ms)
         offset = data.start_offset
         if tail.payload:
-            found = checkpoint.decode(tail.payload)
+            found = partition_checkpoint.decode(tail.payload)
             yield
             if found.offset < offset:
                 return None

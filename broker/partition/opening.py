@@ -13,6 +13,7 @@ from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS
 from headrace.invariants import require
+from headrace.protocol import partition_checkpoint
 from headrace.protocol.records.batch import newest_timestamp, parse_header
 from headrace.storage.errors import DAMAGE, StorageError
 from headrace.storage.record_batch import StreamRecordBatch
@@ -51,7 +52,7 @@ class Restored(NamedTuple):
 class _Checkpoints(NamedTuple):
     """The newest checkpoint that can be used, if any."""
 
-    found: checkpoint.Checkpoint | None
+    found: partition_checkpoint.Checkpoint | None
     size_bytes: int
     is_ahead: bool
     lost: int
@@ -180,9 +181,9 @@ async def _newest_checkpoint(meta: Stream, log_end_offset: int) -> _Checkpoints:
         start = offset
         try:
             batches = await meta.fetch(offset, 1)
-            found = checkpoint.decode(batches[0].payload)
-        except (*DAMAGE, checkpoint.CorruptCheckpointError) as error:
-            if not isinstance(error, checkpoint.CorruptCheckpointError):
+            found = partition_checkpoint.decode(batches[0].payload)
+        except (*DAMAGE, partition_checkpoint.CorruptCheckpointError) as error:
+            if not isinstance(error, partition_checkpoint.CorruptCheckpointError):
                 start, _ = await meta.unreadable_span(offset, error)
             lost += offset - start + 1
             logger.warning(

@@ -12,22 +12,11 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-import msgspec
+from headrace.protocol.partition_checkpoint import NOT_LOST, BatchMetadata, ProducerEntry
 
 NO_PRODUCER_ID = -1
-NOT_LOST = -1
 BATCHES_RETAINED = 5  # as in Kafka: bounds a client's max.in.flight.requests.per.connection
 SEQUENCE_COUNT = 2**31  # sequences wrap from 2**31 - 1 to 0
-
-
-class BatchMetadata(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """One retained batch of a producer; sequences and offsets are inclusive."""
-
-    first_sequence: int
-    last_sequence: int
-    base_offset: int
-    last_offset: int
-    timestamp_ms: int
 
 
 class SequenceCheck(Enum):
@@ -37,15 +26,6 @@ class SequenceCheck(Enum):
     DUPLICATE = auto()
     OUT_OF_ORDER = auto()
     STALE_EPOCH = auto()
-
-
-class ProducerEntry(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """The state of one producer id in this partition, as checkpoints hold it: 100,000 of them take 30 ms at most."""
-
-    producer_id: int
-    epoch: int
-    updated_ms: int  # wall clock of the last append, or of its replay, for expiry
-    batches: tuple[BatchMetadata, ...]  # the last `BATCHES_RETAINED`
 
 
 class Check(NamedTuple):

@@ -6,11 +6,11 @@ Only `apply` adds to it, both for appended batches and for batches replayed afte
 from headrace.broker.partition.leader_epochs import LeaderEpochs
 from headrace.broker.partition.producer_state import (
     NO_PRODUCER_ID,
-    BatchMetadata,
     ProducerStates,
     last_sequence,
 )
 from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS, TimeIndex
+from headrace.protocol.partition_checkpoint import BatchMetadata
 from headrace.protocol.records.batch import BatchHeader, newest_timestamp
 
 

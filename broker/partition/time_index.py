@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from headrace.invariants import require
+from headrace.protocol.partition_checkpoint import TimeIndexEntry
 
 NO_TIMESTAMP = -1
 NO_OFFSET = -1
@@ -21,15 +22,6 @@ INTERVAL_BYTES = 1 << 20
 # A log that takes a megabyte in a year would otherwise be kept for a year whatever its retention is.
 MAX_SEGMENT_MS = 3_600_000
 MAX_TIMESTAMP_MS = (1 << 63) - 1
-
-
-class TimeIndexEntry(NamedTuple):
-    """The end of a segment, and its newest batch; `bytes_before` counts from the first batch that the log had."""
-
-    offset: int
-    max_ms: int
-    max_offset: int
-    bytes_before: int
 
 
 class Segment(NamedTuple):

@@ -11,8 +11,8 @@ BUGS = (
         "a checkpoint whose object is gone or damaged keeps its partition closed",
         "broker/partition/opening.py",
         "_newest_checkpoint",
-        "(*DAMAGE, checkpoint.CorruptCheckpointError)",
-        "checkpoint.CorruptCheckpointError",
+        "(*DAMAGE, partition_checkpoint.CorruptCheckpointError)",
+        "partition_checkpoint.CorruptCheckpointError",
         f"{_OPENING}::test_a_checkpoint_that_storage_cannot_read_costs_time_only",
     ),
     SeededBug(

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from headrace.broker.api.offset_for_leader_epoch import OffsetForLeaderEpochHandler
-from headrace.broker.partition.leader_epochs import EpochStart, LeaderEpochs
+from headrace.broker.partition.leader_epochs import LeaderEpochs
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import OffsetForLeaderEpochRequest
+from headrace.protocol.partition_checkpoint import EpochStart
 from tests.unit.broker.cluster_scene import FakeClient, FakeRegistry, ask, topic_records
 
 _Topic = OffsetForLeaderEpochRequest.OffsetForLeaderTopic

@@ -4,8 +4,9 @@ import pytest
 from crc32c import crc32c
 
 from headrace.broker.partition import checkpoint
-from headrace.broker.partition.producer_state import BatchMetadata
 from headrace.broker.partition.state import PartitionState
+from headrace.protocol import partition_checkpoint
+from headrace.protocol.partition_checkpoint import BatchMetadata
 
 
 def state() -> PartitionState:
@@ -21,14 +22,14 @@ def state() -> PartitionState:
 
 def restored(data: bytes) -> PartitionState:
     found = PartitionState(producer_id_expiration_ms=1_000)
-    checkpoint.restore(checkpoint.decode(data), found)
+    checkpoint.restore(partition_checkpoint.decode(data), found)
     return found
 
 
 def test_what_is_restored_equals_what_was_taken() -> None:
     before = state()
     data = checkpoint.take(before, 16, 2)
-    decoded = checkpoint.decode(data)
+    decoded = partition_checkpoint.decode(data)
     assert (decoded.offset, decoded.log_start_offset) == (16, 2)
     after = restored(data)
     assert list(after.producers) == list(before.producers)
@@ -42,13 +43,13 @@ def test_what_is_restored_equals_what_was_taken() -> None:
 def test_every_truncation_and_every_flipped_bit_is_refused() -> None:
     data = checkpoint.take(state(), 16, 2)
     for length in range(len(data)):
-        with pytest.raises(checkpoint.CorruptCheckpointError):
-            checkpoint.decode(data[:length])
+        with pytest.raises(partition_checkpoint.CorruptCheckpointError):
+            partition_checkpoint.decode(data[:length])
     for position in range(len(data) * 8):
         damaged = bytearray(data)
         damaged[position // 8] ^= 1 << position % 8
-        with pytest.raises(checkpoint.CorruptCheckpointError):
-            checkpoint.decode(bytes(damaged))
+        with pytest.raises(partition_checkpoint.CorruptCheckpointError):
+            partition_checkpoint.decode(bytes(damaged))
 
 
 def test_golden_bytes() -> None:
@@ -59,7 +60,9 @@ def test_golden_bytes() -> None:
     assert data[9:].hex() == "9b0301909090ce00100000ffff0000ff"
     of_an_older_release = bytes.fromhex("9a0301909090ce00100000ffff0000")
     header = data[:5] + crc32c(of_an_older_release).to_bytes(4, "big")
-    assert checkpoint.decode(header + of_an_older_release) == checkpoint.decode(data)
+    assert partition_checkpoint.decode(header + of_an_older_release) == partition_checkpoint.decode(
+        data
+    )
 
 
 def test_golden_bytes_of_producers() -> None:

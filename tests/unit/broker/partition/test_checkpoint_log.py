@@ -7,6 +7,7 @@ import pytest
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.checkpoint import MIN_INTERVAL_BYTES
 from headrace.broker.partition.state import PartitionState
+from headrace.protocol import partition_checkpoint
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import RetriableStorageError
 from tests.unit.broker.partition.fakes import OpenPartition
@@ -47,7 +48,11 @@ def test_the_interval_depends_on_the_size_of_the_last_one(
 def test_small_checkpoints_are_written_often() -> None:
     opened = OpenPartition(checkpoint_interval_bytes=64 * MIB)
     grow(opened, 3 * MIN_INTERVAL_BYTES)
-    assert [checkpoint.decode(it.payload).offset for it in opened.meta.batches] == [32, 64, 96]
+    assert [partition_checkpoint.decode(it.payload).offset for it in opened.meta.batches] == [
+        32,
+        64,
+        96,
+    ]
 
 
 def test_large_checkpoints_are_written_seldom() -> None:
@@ -93,7 +98,7 @@ def test_without_room_a_checkpoint_is_not_taken_for_each_batch(
     assert taken == 2
     opened.engine.has_room = True
     grow(opened, MIN_INTERVAL_BYTES)
-    assert [checkpoint.decode(it.payload).offset for it in opened.meta.batches] == [96]
+    assert [partition_checkpoint.decode(it.payload).offset for it in opened.meta.batches] == [96]
 
 
 @pytest.mark.parametrize("fault", [None, RetriableStorageError("no controller answers")])

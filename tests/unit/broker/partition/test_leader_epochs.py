@@ -1,6 +1,7 @@
 """Leader epochs and where each ends (KIP-101)."""
 
-from headrace.broker.partition.leader_epochs import EpochStart, LeaderEpochs
+from headrace.broker.partition.leader_epochs import LeaderEpochs
+from headrace.protocol.partition_checkpoint import EpochStart
 
 
 def epochs() -> LeaderEpochs:

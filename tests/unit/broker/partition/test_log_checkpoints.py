@@ -2,10 +2,11 @@
 
 import pytest
 
-from headrace.broker.partition import checkpoint, log_checkpoints
+from headrace.broker.partition import log_checkpoints
 from headrace.broker.partition.log_checkpoints import DrainedPartition, LogCheckpoints
 from headrace.broker.partition.opening import Restored, restore_state
 from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS
+from headrace.protocol import partition_checkpoint
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import StreamRecordBatch
@@ -194,7 +195,7 @@ def test_deleted_records_are_not_in_it() -> None:
     written.checkpoint()
     written.append(2)
     (added,) = written.added(written.drained(start_offset=4))
-    assert checkpoint.decode(added.payload).log_start_offset == 4
+    assert partition_checkpoint.decode(added.payload).log_start_offset == 4
     assert written.added(written.drained(start_offset=6)) == [], "their producers are not known"
 
 

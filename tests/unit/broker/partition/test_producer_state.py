@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from headrace.broker.partition.producer_state import (
     BATCHES_RETAINED,
     SEQUENCE_COUNT,
-    BatchMetadata,
     ProducerStates,
     SequenceCheck,
     last_sequence,
 )
+from headrace.protocol.partition_checkpoint import BatchMetadata
 
 
 def states(**kwargs: int) -> ProducerStates:

@@ -12,6 +12,7 @@ from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.time_index import INTERVAL_BYTES, MAX_TIMESTAMP_MS
 from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
+from headrace.protocol import partition_checkpoint
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import parse_header, set_timestamp_type
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
@@ -338,7 +339,7 @@ def test_a_batch_of_the_far_future_that_is_already_stored_does_not_stop_deletion
         bound_ms = MAX_TIMESTAMP_MS if has_checkpoint else latest_ms
         state.apply(header, offset, 0, INTERVAL_BYTES, NOW_MS, latest_ms=bound_ms)
     if has_checkpoint:
-        stored = checkpoint.decode(checkpoint.take(state, 10, 0))
+        stored = partition_checkpoint.decode(checkpoint.take(state, 10, 0))
         checkpoint.restore(stored, state, latest_ms)
     later_ms = latest_ms + DAY_MS + 1
     assert start_by_retention(state.times, config, log_end_offset=10, now_ms=later_ms) == 10
