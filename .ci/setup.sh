@@ -65,11 +65,11 @@ touch "$venv/.installing"
 case $stage in
     run)
         say "installing what the broker needs"
-        install --editable .
+        install --editable ./distributions/core --editable .
         ;;
     test)
         say "installing what the tests need (about a minute the first time)"
-        install --editable '.[dev]'
+        install --editable ./distributions/core --editable '.[dev]'
         ;;
     *) fail "no such stage: $stage" ;;
 esac

@@ -211,9 +211,12 @@ def test_what_pip_installs_is_this_project() -> None:
     """It is not on PyPI."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     installed = {
-        shlex.split(piece.text)[2]
+        tuple(shlex.split(piece.text)[2:])
         for found in pages()
         for piece in found.code
         if piece.text.startswith("pip install")
     }
-    assert installed <= {".", *(f".[{extra}]" for extra in extras["optional-dependencies"])}
+    assert installed <= {
+        ("./distributions/core", project)
+        for project in (".", *(f".[{extra}]" for extra in extras["optional-dependencies"]))
+    }
