@@ -50,13 +50,19 @@ def describe(bootstrap: str, admin: str | None, output: str) -> None:
         "brokers_fenced": fenced,
         "topics": sum(not entry["is_internal"] for entry in topics),
         "partitions": sum(len(entry["partitions"]) for entry in topics if not entry["is_internal"]),
+        "partitions_offline": sum(
+            partition["leader_id"] < 0 for entry in topics for partition in entry["partitions"]
+        ),
     }
     if output != "table":
         emit_object(told if logs is None else told | {"logs": logs}, output=output)
         return
     emit_object(told, output=output)
     if logs is None:
-        talk("The admin listener of a node also shows the logs of the brokers: --admin HOST:PORT")
+        talk(
+            "The admin listener of a node also shows the logs of the brokers, and why partitions are offline: "
+            "--admin HOST:PORT"
+        )
     elif logs:
         heading("\nLogs")
         emit_rows(logs, output=output, columns=COLUMNS)

@@ -125,7 +125,14 @@ class Admin:
         return {"cluster_id": "c", "brokers": [{"broker_id": 3, "is_fenced": True}]}
 
     def describe_topics(self):
-        return []
+        leaders = {"a": (3, -1), "__consumer_offsets": (-1,)}
+        return [
+            {
+                "is_internal": name.startswith("__"),
+                "partitions": [{"leader_id": leader_id} for leader_id in led],
+            }
+            for name, led in leaders.items()
+        ]
 
 
 @pytest.fixture
@@ -167,9 +174,11 @@ def test_describe_shows_who_drains_a_log_and_since_when(capsys):
 
 
 @pytest.mark.usefixtures("kafka")
-def test_describe_says_how_to_see_the_logs(capsys):
+def test_describe_counts_partitions_without_a_leader_and_says_how_to_see_the_logs(capsys):
     assert run(["cluster", "describe"]) == 0
     told = capsys.readouterr()
-    assert "--admin HOST:PORT" in told.err
+    assert "why partitions are offline: --admin HOST:PORT" in told.err
     assert run(["cluster", "describe", "--json"]) == 0
-    assert "logs" not in json.loads(capsys.readouterr().out)
+    described = json.loads(capsys.readouterr().out)
+    assert "logs" not in described
+    assert (described["partitions"], described["partitions_offline"]) == (2, 2)

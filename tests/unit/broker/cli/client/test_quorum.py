@@ -73,7 +73,10 @@ class Admin:
         }
 
     def describe_topics(self):
-        replicas = [{"replica_nodes": [2]}, {"replica_nodes": [12]}, {"replica_nodes": [12]}]
+        replicas = [
+            {"replica_nodes": [node_id], "leader_id": leader_id}
+            for node_id, leader_id in ((2, 2), (12, -1), (12, -1))
+        ]
         return [{"is_internal": False, "partitions": replicas}]
 
     def describe_metadata_quorum(self):
