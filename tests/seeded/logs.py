@@ -37,6 +37,7 @@ BUGS = (
         "log.state != LogState.DRAINING or log.drain != drain",
         "log.state != LogState.DRAINING",
         f"{_ACTING}::test_not_once_another_one_drains",
+        simulated=Simulated("two drainers"),
     ),
     SeededBug(
         "logs-04",

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from tests.simulation.cluster import inspection
 from tests.simulation.cluster.cluster import Cluster, Host
-from tests.simulation.cluster.hasty_drains import finish_early
+from tests.simulation.cluster.hasty_drains import finish_early, finish_for_another
 from tests.simulation.cluster.load import CLIENTS
 from tests.simulation.cluster.losses import lose_wal
 from tests.simulation.cluster.nature import LOSSES
@@ -19,6 +19,7 @@ SEEN_FAILOVER_S = 2.7  # before it: behind the end of a process, where others se
 # In natures of one kind of fault only.
 CUT_OFF = "cut off beyond the session"
 HASTY_DRAINER = "drainer hasty"
+SECOND_DRAINER = "second drainer"
 LONG_DRAIN = "log drained, however long it takes"
 LEVEL_RAISED = "level raised"
 LEASES_END = "leases end"
@@ -59,6 +60,7 @@ class Story:
             "owner back in its drain": self._owner_back,
             "drainer killed": self._drainer_killed,
             HASTY_DRAINER: self._hasty_drainer,
+            SECOND_DRAINER: self._second_drainer,
             LONG_DRAIN: self._long_drain,
             LEVEL_RAISED: self._level_raised,
             LEASES_END: self._leases_end,
@@ -295,6 +297,13 @@ class Story:
         watch = _Watch(self, [self.rng.choice(self.cluster.brokers)])
         if await self._drained(watch.hosts[0]) is not None:
             await finish_early(self.cluster, watch.hosts[0])
+        await watch.end(SESSION_S + FAILOVER_S)
+
+    async def _second_drainer(self) -> None:
+        """A broker takes a drain for its own that another one has by now."""
+        watch = _Watch(self, [self.rng.choice(self.cluster.brokers)])
+        if await self._drained(watch.hosts[0]) is not None:
+            await finish_for_another(self.cluster, watch.hosts[0])
         await watch.end(SESSION_S + FAILOVER_S)
 
     async def _long_drain(self) -> None:

@@ -1,8 +1,9 @@
-"""A drainer with a mistake: it tells the end of a drain before its last commit."""
+"""Drainers with a mistake, which tell the end of a drain too early: before the last commit, or when it is another's."""
 
 import asyncio
 
 from headrace.metadata.errors import MetadataError
+from headrace.metadata.images.logs import Drain, LogImage
 from headrace.metadata.rpc.requests import FinishDrain
 from headrace.metadata.rpc.responses import Done
 from tests.simulation.cluster import inspection
@@ -13,22 +14,44 @@ ASK_S = 3.0
 
 async def finish_early(cluster: Cluster, owner: Host) -> None:
     """Have the drainer of a broker's log tell that it is done, with more in the log than is committed."""
-    image, log = inspection.newest_image(cluster), inspection.log_of(cluster, owner)
-    if image is None or log is None or log.drain is None:
+    log = inspection.log_of(cluster, owner)
+    if log is not None and log.drain is not None:
+        await _finish(cluster, log, log.drain, ahead=1)
+
+
+async def finish_for_another(cluster: Cluster, owner: Host) -> None:
+    """Have a broker tell that it is done with a log that another one drains by now."""
+    log = inspection.log_of(cluster, owner)
+    if log is None or log.drain is None:
         return
-    drainer = next(it for it in cluster.brokers if it.node_id == log.drain.node_id)
-    process, role = drainer.process, inspection.broker_of(drainer)
-    if process is None or not drainer.is_running or role is None or role._parts is None:
+    for host in cluster.brokers:
+        role = inspection.broker_of(host)
+        if host.node_id in {log.owner, log.drain.node_id} or role is None or role._parts is None:
+            continue
+        earlier = Drain(log.drain.epoch - 1, host.node_id, role._parts._client.node_epoch)
+        await _finish(cluster, log, earlier, ahead=0)
+
+
+async def _finish(cluster: Cluster, log: LogImage, drain: Drain, *, ahead: int) -> None:
+    """Tell the end of a drain, with streams that are to be committed so many offsets further than they are."""
+    drainer = next(it for it in cluster.brokers if it.node_id == drain.node_id)
+    image, process, role = (
+        inspection.newest_image(cluster),
+        drainer.process,
+        inspection.broker_of(drainer),
+    )
+    if image is None or process is None or not drainer.is_running:
+        return
+    if role is None or role._parts is None:
         return
     streams = [it for it in image.streams.values() if it.opened and it.node_id == log.owner]
-    drain = log.drain
     request = FinishDrain(
         drain.node_id,
         drain.node_epoch,
         log.log_id,
         drain.epoch,
         log.uploaded_offset,
-        tuple((it.stream_id, it.end_offset + 1) for it in streams),
+        tuple((it.stream_id, it.end_offset + ahead) for it in streams),
     )
     change = role._parts._client.change(request, Done)
     asked = cluster.loop.create_task(change, context=process.context)

@@ -74,6 +74,7 @@ NATURES = {
     ),
     "drainers killed": nature("drainer killed", weather=SLOW_BUCKET),
     "hasty drainers": nature("drainer hasty", weather=SLOW_BUCKET),
+    "two drainers": nature("second drainer", weather=SLOW_BUCKET),
     # What a drain has uploaded is compacted and deleted before it ends.
     "long drains": replace(
         nature("log drained, however long it takes", weather=SLOW_UPLOADS),
