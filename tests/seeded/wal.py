@@ -247,7 +247,8 @@ BUGS = (
         """
             if self._is_over(error):
                 return
-            moved = self.commit.completed(block)
+            commit = self.commit
+            moved = commit.completed(block)
         """,
         """
             if error is not None and self.failure is None:
@@ -256,7 +257,8 @@ BUGS = (
                 return
             if self._is_over(error):
                 return
-            moved = self.commit.completed(block)
+            commit = self.commit
+            moved = commit.completed(block)
         """,
         f"{_UNIT}/test_log.py::test_after_the_first_error_nothing_is_confirmed",
     ),
