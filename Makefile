@@ -79,5 +79,5 @@ demo: setup ## Run real data through the broker and Spark: make demo DATA=file.j
 clean: ## Remove the environment, caches and build output
 	@rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build spark-warehouse
 
-$(VENV)/.complete-%: pyproject.toml distributions/core/pyproject.toml .ci/setup.sh
+$(VENV)/.complete-%: pyproject.toml .ci/setup.sh
 	@.ci/setup.sh $*

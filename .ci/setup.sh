@@ -65,11 +65,11 @@ touch "$venv/.installing"
 case $stage in
     run)
         say "installing what the broker needs"
-        install --editable ./distributions/core --editable .
+        install --editable .
         ;;
     test)
         say "installing what the tests need (about a minute the first time)"
-        install --editable ./distributions/core --editable '.[dev]'
+        install --editable '.[dev]'
         ;;
     *) fail "no such stage: $stage" ;;
 esac
