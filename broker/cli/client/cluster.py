@@ -36,7 +36,10 @@ cluster.add_command(accept_loss)
 )
 @output_option
 def describe(bootstrap: str, admin: str | None, output: str) -> None:
-    """Show the cluster's id, its leading controller, how much it holds, and with --admin its logs."""
+    """Show the cluster's id, its leading controller, how much it holds, and with --admin its logs.
+
+    Partitions without a leader are those of internal topics, too.
+    """
     logs = None if admin is None else list(map(shown, logs_from(admin)))
     with admin_client(bootstrap) as client:
         described, topics = client.describe_cluster(), client.describe_topics()
@@ -50,8 +53,8 @@ def describe(bootstrap: str, admin: str | None, output: str) -> None:
         "brokers_fenced": fenced,
         "topics": sum(not entry["is_internal"] for entry in topics),
         "partitions": sum(len(entry["partitions"]) for entry in topics if not entry["is_internal"]),
-        "partitions_offline": sum(
-            partition["leader_id"] < 0 for entry in topics for partition in entry["partitions"]
+        "partitions_without_leader": sum(
+            it["leader_id"] < 0 for entry in topics for it in entry["partitions"]
         ),
     }
     if output != "table":
@@ -60,7 +63,7 @@ def describe(bootstrap: str, admin: str | None, output: str) -> None:
     emit_object(told, output=output)
     if logs is None:
         talk(
-            "The admin listener of a node also shows the logs of the brokers, and why partitions are offline: "
+            "The admin listener of a node also shows the logs of the brokers, and why partitions wait for a leader: "
             "--admin HOST:PORT"
         )
     elif logs:

@@ -26,24 +26,25 @@ async def finish_for_another(cluster: Cluster, owner: Host) -> None:
         return
     for host in cluster.brokers:
         role = inspection.broker_of(host)
-        if host.node_id in {log.owner, log.drain.node_id} or role is None or role._parts is None:
+        if host.node_id == log.owner or role is None or role._parts is None:
             continue
-        earlier = Drain(log.drain.epoch - 1, host.node_id, role._parts._client.node_epoch)
-        await _finish(cluster, log, earlier, ahead=0)
+        # Another broker, and this one at an earlier time.
+        epoch = log.drain.epoch - (host.node_id == log.drain.node_id)
+        wrong = Drain(epoch, host.node_id, role._parts._client.node_epoch)
+        if await _finish(cluster, log, wrong, ahead=0):
+            cluster.failures.append(f"{host.name} ends a drain that is not its own")
 
 
-async def _finish(cluster: Cluster, log: LogImage, drain: Drain, *, ahead: int) -> None:
-    """Tell the end of a drain, with streams that are to be committed so many offsets further than they are."""
+async def _finish(cluster: Cluster, log: LogImage, drain: Drain, *, ahead: int) -> bool:
+    """Tell the end of a drain, with streams that are to be committed so many offsets further than they are.
+
+    Returns whether that was accepted.
+    """
     drainer = next(it for it in cluster.brokers if it.node_id == drain.node_id)
-    image, process, role = (
-        inspection.newest_image(cluster),
-        drainer.process,
-        inspection.broker_of(drainer),
-    )
-    if image is None or process is None or not drainer.is_running:
-        return
-    if role is None or role._parts is None:
-        return
+    image, process = inspection.newest_image(cluster), drainer.process
+    role = inspection.broker_of(drainer) if drainer.is_running else None
+    if image is None or process is None or role is None or role._parts is None:
+        return False
     streams = [it for it in image.streams.values() if it.opened and it.node_id == log.owner]
     request = FinishDrain(
         drain.node_id,
@@ -58,6 +59,8 @@ async def _finish(cluster: Cluster, log: LogImage, drain: Drain, *, ahead: int) 
     await asyncio.wait([asked], timeout=ASK_S)  # a process that was killed never answers
     if not asked.done():
         asked.cancel()
-    elif (error := asked.exception()) is not None:
+        return False
+    if (error := asked.exception()) is not None:
         assert isinstance(error, MetadataError), error
         cluster.counts[f"finished early: {getattr(error, 'code', error)!s}"] += 1
+    return asked.exception() is None

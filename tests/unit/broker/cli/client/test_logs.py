@@ -125,7 +125,7 @@ class Admin:
         return {"cluster_id": "c", "brokers": [{"broker_id": 3, "is_fenced": True}]}
 
     def describe_topics(self):
-        leaders = {"a": (3, -1), "__consumer_offsets": (-1,)}
+        leaders = {"a": (3, -1, 3), "__consumer_offsets": (-1,)}
         return [
             {
                 "is_internal": name.startswith("__"),
@@ -177,8 +177,8 @@ def test_describe_shows_who_drains_a_log_and_since_when(capsys):
 def test_describe_counts_partitions_without_a_leader_and_says_how_to_see_the_logs(capsys):
     assert run(["cluster", "describe"]) == 0
     told = capsys.readouterr()
-    assert "why partitions are offline: --admin HOST:PORT" in told.err
+    assert "why partitions wait for a leader: --admin HOST:PORT" in told.err
     assert run(["cluster", "describe", "--json"]) == 0
     described = json.loads(capsys.readouterr().out)
     assert "logs" not in described
-    assert (described["partitions"], described["partitions_offline"]) == (2, 2)
+    assert (described["partitions"], described["partitions_without_leader"]) == (3, 2)
