@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from headrace.storage.object_store.retrying import RetryPolicy
+from headrace.storage.object_store import retrying
 
 POLL_S = 0.05
 ATTEMPT_MS = 1_000
@@ -55,4 +55,10 @@ def _telling(unlink: Callable[..., None]) -> Callable[..., None]:
 _name = os.environ["HANGING_CALL"]
 setattr(os, _name, _hanging(getattr(os, _name)))
 os.unlink = _telling(os.unlink)  # type: ignore[assignment]
-RetryPolicy.__init__.__kwdefaults__["attempt_ms_base"] = ATTEMPT_MS  # type: ignore[index]
+
+
+class _Impatient(retrying.RetryPolicy, frozen=True, kw_only=True):
+    attempt_ms_base: int = ATTEMPT_MS
+
+
+retrying.RetryPolicy = _Impatient  # type: ignore[misc]  # before the modules that take its name are loaded
