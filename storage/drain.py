@@ -30,6 +30,9 @@ MAX_UPLOADS = 2  # segments
 MAX_STREAMS_LOGGED = 100
 _KEPT = (RecordAction.TAKE, RecordAction.COMMITTED)
 
+# Takes records that lie in one buffer, and the bytes of that buffer.
+Keep = Callable[[Sequence[StreamRecordBatch], int], None]
+
 logger = logging.getLogger("headrace.storage.drain")
 
 
@@ -133,9 +136,13 @@ class WalDrain:
         self._last: asyncio.Task[None] | None = None  # commits the newest segment
         self._uploaded_ms = 0  # when the last one was
         self._commit_ms = 0
+        self._keep: Keep | None = None
 
-    async def run(self) -> DrainReport:
+    async def run(self, keep: Keep | None = None) -> DrainReport:
         """Upload and commit what is in no object yet.
+
+        Args:
+            keep: is given what has been committed, in WAL order.
 
         Raises:
             RecoveryError: WAL and control plane contradict each other.
@@ -145,6 +152,7 @@ class WalDrain:
         Cancellation: safe; drain it again.
         """
         begin_ms = self._clock_ms()
+        self._keep = keep
         try:
             async with asyncio.TaskGroup() as uploads:
                 await self._read(uploads)
@@ -213,6 +221,11 @@ class WalDrain:
         begin_ms = self._clock_ms()
         await self._committer.commit(upload, uploaded)
         self._commit_ms += self._clock_ms() - begin_ms
+        if self._keep is not None:
+            slices = LoopSlices()
+            for group in segment.groups:
+                self._keep(group.batches, group.buffer_bytes)
+                await slices.pause()
         self._room.release()
 
 

@@ -154,7 +154,7 @@ class StorageEngine:
             max_segment_bytes=self._max_block_bytes,
             stream_split_bytes=self._config.stream_split_bytes,
         )
-        report = await drain.run()
+        report = await drain.run(self._cache.put_committed)
         await self._wal.reset()
         logger.info("WAL recovered", extra=report.fields)
         self._resize.capacity_changed()

@@ -22,6 +22,7 @@ Source: S3Stream's recovery.
 from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
+from typing import NamedTuple
 
 import msgspec
 
@@ -41,9 +42,17 @@ class RecordAction(Enum):
     DISCONTINUOUS = "discontinuous"  # behind a record that did not survive
 
 
+class RecoveredGroup(NamedTuple):
+    """Records that were read into one buffer, in WAL order."""
+
+    batches: list[StreamRecordBatch]
+    buffer_bytes: int  # of the whole buffer, which any of them keeps
+
+
 class RecoveryUpload(msgspec.Struct):
     """Records to be uploaded and committed together."""
 
+    groups: list[RecoveredGroup] = msgspec.field(default_factory=list)  # in WAL order
     streams: dict[int, list[StreamRecordBatch]] = msgspec.field(default_factory=dict)
     sizes_bytes: dict[int, int] = msgspec.field(default_factory=dict)
     charge_bytes: int = 0  # memory that it keeps
@@ -140,7 +149,10 @@ class RecoveryPlan:
         # One record keeps the whole buffer that it was read into, beside what is dropped.
         if batch.payload.obj is not self._buffer:
             self._buffer = batch.payload.obj
-            segment.charge_bytes += memoryview(batch.payload.obj).nbytes
+            buffer_bytes = memoryview(batch.payload.obj).nbytes
+            segment.groups.append(RecoveredGroup([], buffer_bytes))
+            segment.charge_bytes += buffer_bytes
+        segment.groups[-1].batches.append(batch)
         self._progress[stream_id].end_offset = batch.end_offset
         self._recovered.add(stream_id)
         self.taken_bytes += len(batch.payload)

@@ -1,5 +1,8 @@
 """LogCache: confirmed records in WAL order, from their confirmation until after their upload. Pure.
 
+After a start it begins with what the WAL held, which has been uploaded by then: opening a partition
+and consumers near its end need not read that from the bucket.
+
 Used from one loop only.
 
 Records enter in groups (those that shared a WAL buffer) and gather in the active block. Archiving
@@ -184,13 +187,7 @@ class LogCache:
         Groups come in WAL order, and the records of a stream in offset order.
         """
         batches, wal_offset, wal_end_offset, buffer_bytes = group
-        payload_bytes = sum([len(batch.payload) for batch in batches])
-        if 2 * payload_bytes < buffer_bytes:
-            batches = _copied(batches)
-            charge = payload_bytes
-        else:
-            charge = max(payload_bytes, buffer_bytes)
-        charge += GROUP_OVERHEAD_BYTES + len(batches) * RECORD_OVERHEAD_BYTES
+        charge, batches = _charged(batches, buffer_bytes)
         block = self._active
         if block is None:
             block = self._active = CacheBlock(now_ms, wal_offset)
@@ -204,6 +201,18 @@ class LogCache:
         self._size_bytes += charge
         if self._size_bytes > self.capacity_bytes:
             self._evict()
+
+    def put_committed(self, batches: Sequence[StreamRecordBatch], buffer_bytes: int) -> None:
+        """Add records that are committed already, which lie in one buffer, before the first `put`.
+
+        Groups come in WAL order, and the records of a stream in offset order.
+        """
+        require(self._active is None and not self._archived, "newer records have been put")
+        charge, batches = _charged(batches, buffer_bytes)
+        charge += STREAM_OVERHEAD_BYTES * self._add_records(CacheBlock(0, 0), batches)
+        self._evictable.append(_Group(charge, batches))
+        self._size_bytes += charge
+        self._evict()
 
     def _add_records(self, block: CacheBlock, batches: Sequence[StreamRecordBatch]) -> int:
         """Enter records; return how many streams are new to the block."""
@@ -295,6 +304,17 @@ class LogCache:
                 index = indexes.get(batch.stream_id)
                 if index is not None and index.evict(batch.base_offset):
                     del indexes[batch.stream_id]
+
+
+def _charged(
+    batches: Sequence[StreamRecordBatch], buffer_bytes: int
+) -> tuple[int, Sequence[StreamRecordBatch]]:
+    """Charge of records that lie in one buffer, without their streams'; and the records, moved if that is smaller."""
+    payload_bytes = sum([len(batch.payload) for batch in batches])
+    overhead_bytes = GROUP_OVERHEAD_BYTES + len(batches) * RECORD_OVERHEAD_BYTES
+    if 2 * payload_bytes < buffer_bytes:
+        return payload_bytes + overhead_bytes, _copied(batches)
+    return max(payload_bytes, buffer_bytes) + overhead_bytes, batches
 
 
 def _copied(batches: Sequence[StreamRecordBatch]) -> list[StreamRecordBatch]:

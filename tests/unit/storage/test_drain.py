@@ -1,7 +1,7 @@
 """Draining a WAL: what is read, uploaded and committed beside each other, and in which order."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 
 import pytest
 
@@ -190,6 +190,28 @@ def test_what_is_added_in_the_end_is_committed_behind_all_that_was_read() -> Non
         assert checkpoints.known == [0, 1, 2, 3]
         assert committer.committed == [2, 3, 4]
         assert dict(report.ends) == {1: 5}
+
+    asyncio.run(main())
+
+
+def test_what_is_kept_is_committed_and_in_the_order_of_the_wal() -> None:
+    async def main() -> None:
+        committer, kept = Committer(), []
+
+        def keep(batches: Sequence[StreamRecordBatch], buffer_bytes: int) -> None:
+            assert buffer_bytes == len(encode_header(1, 5, 0, 1, 1)) + 1
+            kept.extend(it.base_offset for it in batches)
+            assert set(kept) <= set(committer.committed)
+
+        task = asyncio.create_task(drain_of(Source(4), committer, 1).run(keep))
+        await settle()
+        committer.ends[2].set()
+        await settle()
+        assert kept == []
+        committer.is_free = True
+        committer.ends[1].set()
+        await task
+        assert kept == [1, 2, 3], "the first is in the bucket only"
 
     asyncio.run(main())
 

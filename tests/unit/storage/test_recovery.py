@@ -52,6 +52,24 @@ def test_everything_acknowledged_is_in_the_bucket_afterwards():
     run(scenario())
 
 
+def test_what_the_wal_held_is_read_from_memory_afterwards():
+    """Opening a partition reads it, and so do consumers that were near the end."""
+
+    async def scenario():
+        old = await crashed()
+        node = await old.next_life().start()
+        one, two = await node.open(1, epoch=2), await node.open(2, epoch=2)
+        for stream in (one, two):
+            assert stream.fetch_cached(3, 1_000_000) is None, "in the bucket before the crash"
+            require_dense(stream.fetch_cached(4, 1_000_000), 4, 12)
+            require_dense(await stream.fetch(0, 1_000_000), 0, 12)
+        node.append(one, 100)
+        await settle()
+        require_dense(one.fetch_cached(4, 1_000_000), 4, 13)
+
+    run(scenario())
+
+
 def test_the_wal_is_reset_only_after_the_last_commit():
     async def scenario():
         old = await crashed()

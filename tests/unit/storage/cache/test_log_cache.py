@@ -378,6 +378,17 @@ class TestBlocks:
         with pytest.raises(AssertionError, match="went back"):
             feeder.put((1, 10))
 
+    def test_what_was_committed_before_comes_first(self):
+        cache = make()
+        feeder = Feeder(cache)
+        group = feeder.group([(1, 10)])
+        feeder.put((1, 10))
+        with pytest.raises(AssertionError, match="newer records"):
+            cache.put_committed(group.batches, group.buffer_bytes)
+        cache.archive()
+        with pytest.raises(AssertionError, match="newer records"):
+            cache.put_committed(group.batches, group.buffer_bytes)
+
 
 CAPACITY = 40_000
 
@@ -404,12 +415,29 @@ class LogCacheMachine(RuleBasedStateMachine):
     )
     def put_group(self, streams, buffer_bytes, count):
         group = self.feeder.group(streams, buffer_bytes=buffer_bytes, count=count)
+        self.note(group)
+        self.cache.put(group, 0)
+
+    @precondition(lambda self: self.cache.oldest_unuploaded_ms is None)
+    @rule(
+        streams=st.lists(
+            st.tuples(st.integers(1, 3), st.sampled_from([0, 1, 50, 3_000])), min_size=1, max_size=8
+        ),
+        buffer_bytes=st.sampled_from([0, 4_096, 16_384]),
+    )
+    def put_committed_group(self, streams, buffer_bytes):
+        group = self.feeder.group(streams, buffer_bytes=buffer_bytes)
+        self.note(group)
+        for batch in group.batches:
+            self.committed_end[batch.stream_id] = batch.end_offset
+        self.cache.put_committed(group.batches, group.buffer_bytes)
+
+    def note(self, group):
         for batch in group.batches:
             records = self.put.setdefault(batch.stream_id, [])
             if records and records[-1][1] != batch.base_offset:
                 records.clear()  # the run ends at a gap
             records.append((batch.base_offset, batch.end_offset, len(batch.payload)))
-        self.cache.put(group, 0)
 
     @rule()
     def archive(self):
