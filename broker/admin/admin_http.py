@@ -7,7 +7,7 @@ later than the address is bound, and in a thread: until then requests wait in th
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from prometheus_client.registry import Collector, CollectorRegistry
+from prometheus_client.registry import Collector
 
 from headrace.broker.telemetry.readiness import Readiness
 from headrace.daemon_threads import import_in_thread
@@ -25,22 +25,22 @@ PAGES = "headrace.broker.admin.pages"
 class AdminServer:
     """Serves operators and scrapers beside the Kafka listener. Order of use: `bind`, `serve`, `shutdown`."""
 
-    def __init__(self, registry: CollectorRegistry, readiness: Readiness, network: Network) -> None:
-        self.registry = registry
+    def __init__(self, readiness: Readiness, network: Network) -> None:
         self.readiness = readiness
         self._network = network
-        self.refreshes: list[Callable[[], None]] = []
+        self.collectors: list[tuple[Collector, Callable[[], None] | None]] = []
         self.resize: Resize | None = None  # once the WAL is open
         self.compaction: Compaction | None = None  # once there is a compactor
         self.logs: LogAdmin | None = None  # once there are metadata
         self._listening: Sequence[ListeningAddress] = ()
         self._pages: Pages | None = None
 
-    def expose(self, collector: Collector, refresh: Callable[[], None] | None = None) -> None:
-        """Add metrics; `refresh` is called on the loop before each rendering."""
-        self.registry.register(collector)
-        if refresh is not None:
-            self.refreshes.append(refresh)
+    def expose(self, collector: Collector, take: Callable[[], None] | None = None) -> None:
+        """Add metrics, which are collected on the loop, so that nothing changes meanwhile.
+
+        With `take`, which is called on the loop instead, they are collected in a thread: from nothing but what it took.
+        """
+        self.collectors.append((collector, take))
 
     async def bind(self, host: str, port: int) -> int:
         """Listen without answering yet, and return the port.

@@ -1,14 +1,17 @@
 """The pages of the admin endpoint: `/metrics`, `/livez`, `/readyz`, `/compact`, `/logs`, and `POST /wal/resize`."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aiohttp import web
+from prometheus_client.core import Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector, CollectorRegistry
 
 from headrace.broker.admin import compaction_http, json_http, logs_http, wal_resize_http
 from headrace.daemon_threads import DaemonThreads
+from headrace.loop_slices import LoopSlices
 from headrace.network import ListeningAddress
 
 if TYPE_CHECKING:
@@ -60,12 +63,24 @@ class Pages:
         loop = asyncio.get_running_loop()
         async with self._rendering:  # concurrent requests wait for the page
             if loop.time() - self._rendered_at_s > RENDER_CACHE_MS / 1000:
-                for refresh in self._server.refreshes:
-                    refresh()
-                registry = self._server.registry
-                self._page = await loop.run_in_executor(self._renderer, generate_latest, registry)
+                collected = await self._collect()
+                self._page = await loop.run_in_executor(self._renderer, generate_latest, collected)
                 self._rendered_at_s = loop.time()
         return web.Response(body=self._page, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    async def _collect(self) -> "_Collected":
+        """Collect on the loop, one collector after the other: none may meet a change half done."""
+        slices = LoopSlices()
+        metrics: list[Metric] = []
+        others: list[Collector] = []
+        for collector, take in self._server.collectors:
+            if take is None:
+                metrics += collector.collect()
+            else:
+                take()
+                others.append(collector)
+            await slices.pause()
+        return _Collected(metrics, others)
 
     async def _livez(self, request: web.Request) -> web.Response:
         del request
@@ -82,3 +97,17 @@ class Pages:
             ],
         }
         return json_http.answer(200 if ready else 503, body)
+
+
+class _Collected(CollectorRegistry):
+    """What is rendered: metrics, and those that are collected where the page is rendered."""
+
+    def __init__(self, metrics: Sequence[Metric], others: Sequence[Collector]) -> None:
+        super().__init__()
+        self._collected = metrics
+        self._others = others
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._collected
+        for collector in self._others:
+            yield from collector.collect()

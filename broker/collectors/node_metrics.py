@@ -19,15 +19,15 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import FailureKind
-from headrace.storage.object_store.statistics import Operation, StoreStatistics, Trouble
-from headrace.wal.latencies import BUCKETS_NS, EMPTY_QUEUE, LatencyHistogram
+from headrace.storage.object_store.statistics import Operation, StoreStatistics
+from headrace.wal.latencies import BUCKETS_NS, LatencyHistogram
 
 NANOSECONDS = 1e-9
 MILLISECONDS = 1e-3
 
 
 class NodeCollector(Collector):
-    """Reads every part's statistics: the engine's on the loop (`refresh`), plain numbers when rendering."""
+    """Reads every part's statistics."""
 
     def __init__(
         self,
@@ -41,26 +41,12 @@ class NodeCollector(Collector):
         loop_clock_s: Callable[[], float],
     ) -> None:
         self._engine = engine
-        self._engine_stats = engine.stats()
         self._wal = wal
-        self._wal_queue = EMPTY_QUEUE
         self._store = store
-        self._store_answered_s: float | None = None
-        self._store_troubles: list[Trouble] = []
         self._partitions = partitions
-        self._partitions_damaged = 0
         self._listener = listener
         self._requests = requests
         self._loop_clock_s = loop_clock_s
-
-    def refresh(self) -> None:
-        """Read what may only be read on the event loop."""
-        self._engine_stats = self._engine.stats()
-        self._wal_queue = self._wal.statistics.queue()
-        now_s = self._loop_clock_s()
-        self._store_answered_s = self._store.answered_ago_s(now_s)
-        self._store_troubles = self._store.troubles(now_s)
-        self._partitions_damaged = len(self._partitions.damaged())
 
     def describe(self) -> Iterable[Metric]:
         """Name nothing in advance: the parts may not have started yet."""
@@ -75,7 +61,7 @@ class NodeCollector(Collector):
         yield from self._requests.latencies.collect()
 
     def _engine_metrics(self) -> Iterator[Metric]:
-        stats = self._engine_stats
+        stats = self._engine.stats()
         yield gauge("wal_capacity_bytes", "Size of the WAL's ring", stats.wal_capacity_bytes)
         yield gauge(
             "wal_used_bytes", "Bytes of the ring that may not be reused", stats.wal_used_bytes
@@ -132,6 +118,7 @@ class NodeCollector(Collector):
     def _wal_metrics(self) -> Iterator[Metric]:
         wal = self._wal
         writes = wal.statistics
+        queue = writes.queue()
         yield counter("wal_writes", "Writes of the WAL", writes.writes_total)
         yield counter("wal_written_bytes", "Bytes that the WAL wrote", writes.written_bytes_total)
         yield counter(
@@ -146,9 +133,7 @@ class NodeCollector(Collector):
             "Time from an append (the first of its block) until it is durable",
             writes.appends,
         )
-        yield gauge(
-            "wal_queue_depth", "Writes that are inflight or waiting", self._wal_queue.writes
-        )
+        yield gauge("wal_queue_depth", "Writes that are inflight or waiting", queue.writes)
         yield gauge(
             "wal_unflushed_bytes",
             "Bytes appended and not yet durable",
@@ -157,7 +142,7 @@ class NodeCollector(Collector):
         yield gauge(
             "wal_oldest_unflushed_age_seconds",
             "Age of the oldest append that is not yet durable",
-            self._wal_queue.oldest_age_ns * NANOSECONDS,
+            queue.oldest_age_ns * NANOSECONDS,
         )
         yield gauge("wal_next_offset", "Logical offset of the next append", wal.next_offset)
         yield gauge("wal_confirmed_offset", "Logical offset that is durable", wal.confirmed_offset)
@@ -187,6 +172,7 @@ class NodeCollector(Collector):
         yield from self._store_failures()
 
     def _store_failures(self) -> Iterator[Metric]:
+        now_s = self._loop_clock_s()
         failures = CounterMetricFamily(
             "headrace_object_store_failures",
             "Attempts that failed, including those that were retried, by kind",
@@ -200,15 +186,16 @@ class NodeCollector(Collector):
             "For how long an operation has failed without a success; 0: it does not fail",
             labels=["operation"],
         )
-        since_s = {trouble.operation: trouble.since_s for trouble in self._store_troubles}
+        since_s = {trouble.operation: trouble.since_s for trouble in self._store.troubles(now_s)}
         for operation in Operation:
             failing.add_metric([operation.value], since_s.get(operation, 0.0))
         yield failing
-        if self._store_answered_s is not None:
+        answered_ago_s = self._store.answered_ago_s(now_s)
+        if answered_ago_s is not None:
             yield gauge(
                 "object_store_answered_age_seconds",
                 "Time since the last request to the bucket that succeeded",
-                self._store_answered_s,
+                answered_ago_s,
             )
 
     def _broker_metrics(self) -> Iterator[Metric]:
@@ -223,16 +210,16 @@ class NodeCollector(Collector):
         yield gauge(
             "partitions_damaged",
             "Partitions with records that are known to be missing or damaged",
-            self._partitions_damaged,
+            len(self._partitions.damaged()),
         )
         requests = CounterMetricFamily("headrace_requests", "Requests by API", labels=["api"])
-        for key, count in sorted(self._requests.requests.copy().items()):
+        for key, count in sorted(self._requests.requests.items()):
             requests.add_metric([ApiKey(key).name.lower()], count)
         yield requests
         refused = CounterMetricFamily(
             "headrace_produce_refused", "Batches refused, by error", labels=["error"]
         )
-        for code, count in sorted(self._requests.produce_refused.copy().items()):
+        for code, count in sorted(self._requests.produce_refused.items()):
             refused.add_metric([ErrorCode(code).name.lower()], count)
         yield refused
         failed = CounterMetricFamily(
@@ -240,7 +227,7 @@ class NodeCollector(Collector):
             "Reads of partitions from the bucket that failed, by error",
             labels=["error"],
         )
-        for code, count in sorted(self._requests.cold_reads_failed.copy().items()):
+        for code, count in sorted(self._requests.cold_reads_failed.items()):
             failed.add_metric([ErrorCode(code).name.lower()], count)
         yield failed
 
@@ -248,7 +235,7 @@ class NodeCollector(Collector):
 def _histogram(name: str, text: str, counted: LatencyHistogram) -> HistogramMetricFamily:
     buckets, total = [], 0
     bounds = [str(bound / 1e9) for bound in BUCKETS_NS] + ["+Inf"]
-    for bound, count in zip(bounds, counted.counts.copy(), strict=True):
+    for bound, count in zip(bounds, counted.counts, strict=True):
         total += count
         buckets.append((bound, total))
     return HistogramMetricFamily(

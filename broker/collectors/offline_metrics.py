@@ -24,8 +24,8 @@ class OfflineCollector(Collector):
         self._read_image = image
         self._image: MetadataImage | None = None  # of a leader
 
-    def refresh(self) -> None:
-        """Read what may only be read on the event loop; partitions are counted elsewhere."""
+    def take(self) -> None:
+        """Take the image, whose partitions `collect` counts in any thread."""
         self._image = self._read_image() if self._read_status().serving else None
 
     def describe(self) -> Iterable[Metric]:

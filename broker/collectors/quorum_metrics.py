@@ -23,17 +23,13 @@ class QuorumCollector(Collector):
         self._links = links
         self._status = status()
 
-    def refresh(self) -> None:
-        """Read what may only be read on the event loop."""
-        self._status = self._read()
-
     def describe(self) -> Iterable[Metric]:
         """Name nothing in advance."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
-        status = self._status
+        status = self._status = self._read()
         role = GaugeMetricFamily(
             "headrace_quorum_role", "1 for the role that this controller has", labels=["role"]
         )

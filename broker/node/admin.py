@@ -3,8 +3,6 @@
 import asyncio
 from contextlib import suppress
 
-from prometheus_client.registry import CollectorRegistry
-
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.collectors.offline_metrics import check_logs
 from headrace.broker.node.environment import NodeEnvironment
@@ -23,7 +21,7 @@ class NodeAdmin:
     def __init__(self, config: TelemetryConfig, environment: NodeEnvironment) -> None:
         self._config = config
         self.readiness = Readiness()
-        self.server = AdminServer(CollectorRegistry(), self.readiness, environment.network)
+        self.server = AdminServer(self.readiness, environment.network)
         self.turns = LoopTurns(environment.monotonic_s, environment.thread_time_s)
         self.server.expose(self.turns)
         self._stage = "starting"

@@ -278,8 +278,7 @@ class BrokerRole:
 
     def _show(self, client: MetadataClient, parts: BrokerParts, listener: Listener) -> None:
         server, readiness = self._admin.server, self._admin.readiness
-        collector = parts.collector(listener)
-        server.expose(collector, collector.refresh)
+        server.expose(parts.collector(listener))
         self._admin.turns.who = parts.requests.take_latest
         server.expose(parts.background_collector())
         server.expose(CoordinatorCollector(parts.coordinator))

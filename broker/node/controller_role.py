@@ -95,11 +95,10 @@ class ControllerRole:
         port = 0 if self._listener is None else (await self._listener.bind()).port
         self.address = Address(*controller_address(self._config, port))
         await self.node.start(self.address)
-        collector = QuorumCollector(self.node.status, self._links)
-        self._admin.server.expose(collector, collector.refresh)
+        self._admin.server.expose(QuorumCollector(self.node.status, self._links))
         self._admin.readiness.add(lambda: check_quorum(self.node.status()))
         offline = OfflineCollector(self.node.status, lambda: self.node.image)
-        self._admin.server.expose(offline, offline.refresh)
+        self._admin.server.expose(offline, offline.take)
         self._admin.server.logs = LogAdmin(lambda: self.node.image, self._to_leader)
 
     @asynccontextmanager

@@ -101,6 +101,6 @@ class LoopTurns(Collector):
             "Turns of more than 20 ms beyond the interval, by the API of the last request before",
             labels=["api"],
         )
-        for api, count in sorted(self._long.copy().items()):
+        for api, count in sorted(self._long.items()):
             long.add_metric([api], count)
         yield long

@@ -28,7 +28,7 @@ class _LatenciesByApi(Collector):
     def collect(self) -> Iterator[Metric]:
         """One histogram for each API."""
         family = self._family()
-        for api_key, latencies in self.by_api.copy().items():
+        for api_key, latencies in self.by_api.items():
             family.add_metric([ApiKey(api_key).name.lower()], latencies.buckets(), latencies.sum_s)
         yield family
 

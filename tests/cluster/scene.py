@@ -60,7 +60,8 @@ class Scene:
         self.records.check_ends()
         self.seen.check()
         for broker in lost:
-            assert not self.records.led_by(broker), f"partitions wait for {broker.name}"
+            waiting = self.records.led_by(broker)
+            assert not waiting, f"{waiting} wait for {broker.name}\n{self.cluster.log_tails()}"
         names = ", ".join(f"{it.name} (log: {self.cluster.wal_medium(it).value})" for it in lost)
         print(f"\nwithout {names or 'nobody'}: all flows after {took_s:.1f} s", flush=True)
 

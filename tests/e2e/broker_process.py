@@ -7,11 +7,14 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
+from urllib.error import HTTPError
 
 from tests.environment.paths import ROOT
 from tests.environment.ports import free_port
 from tests.environment.processes import ServerProcess
+
+_SERVER_ERROR: Final = 500
 
 
 class HeadraceProcess:
@@ -100,8 +103,13 @@ class HeadraceProcess:
 
     def get(self, path: str) -> str:
         """Return a page of the admin endpoint."""
-        with urllib.request.urlopen(self.admin_url(path), timeout=10) as answer:
-            return answer.read().decode()
+        try:
+            with urllib.request.urlopen(self.admin_url(path), timeout=10) as answer:
+                return answer.read().decode()
+        except HTTPError as error:
+            if error.code != _SERVER_ERROR:
+                raise
+            raise AssertionError(self.process.with_log(f"error 500 for {path}")) from error
 
     def metrics(self) -> dict[str, float]:
         """Return the samples of /metrics by name; those that differ only by labels are added up."""

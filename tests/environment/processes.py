@@ -90,9 +90,9 @@ class ServerProcess:
         while not condition():
             status = self._running().poll()
             if status is not None:
-                raise ServerFailedError(self._with_log(f"ended with status {status}"))
+                raise ServerFailedError(self.with_log(f"ended with status {status}"))
             if time.monotonic() > deadline:
-                raise ServerFailedError(self._with_log(f"no {what} after {timeout_s} s"))
+                raise ServerFailedError(self.with_log(f"no {what} after {timeout_s} s"))
             time.sleep(_POLL_S)
 
     def terminate(self, *, timeout_s: float = 30) -> int:
@@ -104,7 +104,7 @@ class ServerProcess:
             status = process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise ServerFailedError(self._with_log(f"did not stop in {timeout_s} s")) from None
+            raise ServerFailedError(self.with_log(f"did not stop in {timeout_s} s")) from None
         self._ended()
         return status
 
@@ -113,7 +113,7 @@ class ServerProcess:
         try:
             status = self._running().wait(timeout_s)
         except subprocess.TimeoutExpired:
-            raise ServerFailedError(self._with_log(f"did not end in {timeout_s} s")) from None
+            raise ServerFailedError(self.with_log(f"did not end in {timeout_s} s")) from None
         self._ended()
         return status
 
@@ -157,7 +157,7 @@ class ServerProcess:
             raise ServerFailedError(msg)
         return self._process
 
-    def _with_log(self, what: str) -> str:
+    def with_log(self, what: str) -> str:
         lines = self.log.read_text(errors="replace").splitlines()[-_LOG_TAIL_LINES:]
         return "\n".join([f"{' '.join(self.command)}: {what}; {self.log} ends with:", *lines])
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-from prometheus_client import CollectorRegistry, Metric
+from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 from headrace.broker.admin.admin_http import AdminServer
@@ -20,8 +20,7 @@ from tests.unit.broker.telemetry.node_parts import FakeEngine, node_collector
 class Endpoint:
     def __init__(self) -> None:
         self.readiness = Readiness()
-        self.registry = CollectorRegistry()
-        self.server = AdminServer(self.registry, self.readiness, SocketNetwork())
+        self.server = AdminServer(self.readiness, SocketNetwork())
         self.port = 0
         self.session: aiohttp.ClientSession
 
@@ -77,7 +76,7 @@ def test_metrics_are_fresh_from_the_loop_and_not_rendered_for_every_request() ->
         async with Endpoint().serving() as endpoint:
             engine = FakeEngine()
             collector = node_collector(engine)
-            endpoint.server.expose(collector, collector.refresh)
+            endpoint.server.expose(collector)
             asked = engine.asked
             status, text = await endpoint.get("/metrics")
             assert status == 200
@@ -107,11 +106,46 @@ class SlowCollector(Collector):
         yield metric
 
 
+class WhereCollector(Collector):
+    """Notes the threads in which it is called."""
+
+    def __init__(self) -> None:
+        self.taken_in: list[str] = []
+        self.collected_in: list[str] = []
+
+    def take(self) -> None:
+        self.taken_in.append(threading.current_thread().name)
+
+    def collect(self) -> Iterator[Metric]:
+        self.collected_in.append(threading.current_thread().name)
+        metric = Metric("where", "", "gauge")
+        metric.add_sample("where", {}, 1)
+        yield metric
+
+
+def test_metrics_are_collected_on_the_loop_but_for_those_that_took_what_they_need() -> None:
+    """A thread that went through what the loop changes met dicts that grew: the page was an error 500."""
+
+    async def run() -> None:
+        async with Endpoint().serving() as endpoint:
+            one, other = WhereCollector(), WhereCollector()
+            endpoint.server.expose(one)
+            endpoint.server.expose(other, other.take)
+            assert (await endpoint.get("/metrics"))[1].count("where 1.0") == 2
+            here = threading.current_thread().name
+            assert (one.taken_in, one.collected_in) == ([], [here])
+            assert other.taken_in == [here]
+            assert len(other.collected_in) == 1
+            assert other.collected_in != [here]
+
+    asyncio.run(run())
+
+
 def test_a_scrape_that_comes_while_the_first_page_is_rendered_waits_for_it() -> None:
     async def run() -> None:
         async with Endpoint().serving() as endpoint:
             slow = SlowCollector()
-            endpoint.registry.register(slow)
+            endpoint.server.expose(slow, take=lambda: None)
             first = asyncio.create_task(endpoint.get("/metrics"))
             await slow.begun.wait()
             second = asyncio.create_task(endpoint.get("/metrics"))
@@ -138,7 +172,7 @@ def test_an_address_that_is_taken_is_an_error() -> None:
 
 def test_requests_that_come_before_the_pages_are_loaded_wait() -> None:
     async def run() -> None:
-        server = AdminServer(CollectorRegistry(), Readiness(), SocketNetwork())
+        server = AdminServer(Readiness(), SocketNetwork())
         port = await server.bind("127.0.0.1", 0)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET /livez HTTP/1.0\r\n\r\n")
@@ -152,9 +186,7 @@ def test_requests_that_come_before_the_pages_are_loaded_wait() -> None:
 
 def test_an_endpoint_that_never_answered_is_closed() -> None:
     async def run() -> None:
-        first, second = (
-            AdminServer(CollectorRegistry(), Readiness(), SocketNetwork()) for _ in range(2)
-        )
+        first, second = (AdminServer(Readiness(), SocketNetwork()) for _ in range(2))
         port = await first.bind("127.0.0.1", 0)
         await first.shutdown()
         assert await second.bind("127.0.0.1", port) == port

@@ -31,7 +31,7 @@ class Compaction:
 
 def ask(compaction: Compaction | None, method: str, headers=JSON) -> tuple[int, object]:
     async def run() -> tuple[int, object]:
-        server = AdminServer(CollectorRegistry(), Readiness(), SocketNetwork())
+        server = AdminServer(Readiness(), SocketNetwork())
         if compaction is not None:
             server.compaction = compaction
         port = await server.bind("127.0.0.1", 0)

@@ -6,7 +6,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from prometheus_client import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.admin.json_http import MAX_BODY_BYTES
@@ -53,7 +52,7 @@ def ask(
     headers: dict[str, str] = JSON,
 ) -> tuple[int, Any]:
     async def run() -> tuple[int, Any]:
-        server = AdminServer(CollectorRegistry(), Readiness(), SocketNetwork())
+        server = AdminServer(Readiness(), SocketNetwork())
         server.logs = logs
         port = await server.bind("127.0.0.1", 0)
         await server.serve()

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 import aiohttp
 import pytest
-from prometheus_client import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.admin.json_http import MAX_BODY_BYTES
@@ -37,7 +36,7 @@ def ask(
     method: str = "POST",
 ) -> tuple[int, object]:
     async def run() -> tuple[int, object]:
-        server = AdminServer(CollectorRegistry(), Readiness(), SocketNetwork())
+        server = AdminServer(Readiness(), SocketNetwork())
         if wal is not None:
             server.resize = wal.resize
         port = await server.bind("127.0.0.1", 0)

@@ -74,9 +74,7 @@ HISTOGRAMS = {
 def page(engine: FakeEngine | None = None) -> dict[str, float]:
     """The page as a scraper reads it: samples by name and labels."""
     registry = CollectorRegistry()
-    collector = node_collector(engine)
-    registry.register(collector)
-    collector.refresh()
+    registry.register(node_collector(engine))
     text = generate_latest(registry).decode()
     return {
         sample.name + "".join(f" {value}" for value in sample.labels.values()): sample.value
@@ -138,17 +136,3 @@ def test_every_statistic_of_the_engine_has_a_place() -> None:
     del numbers["failed"]  # what readiness is for
     missing = {name for name, number in numbers.items() if not rounded & {number, number / 1_000}}
     assert missing == set()
-
-
-def test_the_engine_is_asked_on_the_loop_only() -> None:
-    """A page is rendered by another thread, which must not walk through what the loop changes."""
-    engine = FakeEngine()
-    registry = CollectorRegistry()
-    collector = node_collector(engine)
-    registry.register(collector)
-    asked, engine.first = engine.asked, 5_000
-    before = generate_latest(registry)
-    assert engine.asked == asked
-    collector.refresh()
-    assert engine.asked == asked + 1
-    assert generate_latest(registry) != before

@@ -29,7 +29,7 @@ def series(image, **changes):
     collector = OfflineCollector(lambda: status(**changes), lambda: image)
     registry = CollectorRegistry()
     registry.register(collector)
-    collector.refresh()
+    collector.take()
     page = generate_latest(registry).decode().splitlines()
     return [it for it in page if not it.startswith("#")]
 

@@ -83,12 +83,11 @@ def test_a_leader_shows_the_quorum() -> None:
         assert line in lines
 
 
-def test_a_status_is_taken_on_the_loop_only() -> None:
+def test_each_page_has_the_status_of_its_time() -> None:
     now = status()
     collector = QuorumCollector(lambda: now, LINKS)  # type: ignore[arg-type]
-    now = status(term=5)
     assert "headrace_quorum_term 4.0" in page(collector)
-    collector.refresh()
+    now = status(term=5)
     assert "headrace_quorum_term 5.0" in page(collector)
 
 

@@ -39,10 +39,8 @@ COORDINATOR = SimpleNamespace(log_bytes=0, live_records=0, statistics=Coordinato
 
 
 def collectors() -> list[Collector]:
-    of_node = node_collector(None)
-    of_node.refresh()
     return [
-        of_node,
+        node_collector(None),
         BackgroundCollector(
             OpeningStatistics(),
             RetentionStatistics(),
