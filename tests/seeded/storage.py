@@ -169,12 +169,12 @@ _RECOVERY = (
         "storage/engine.py",
         "StorageEngine.start",
         """
-            report = await drain.run()
+            report = await drain.run(self._cache.put_committed)
             await self._wal.reset()
         """,
         """
             await self._wal.reset()
-            report = await drain.run()
+            report = await drain.run(self._cache.put_committed)
         """,
         f"{_UNIT}/test_recovery.py::test_the_wal_is_reset_only_after_the_last_commit",
         simulated=Simulated("kills"),
