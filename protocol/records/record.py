@@ -18,6 +18,7 @@ varints of up to 64 bits:
 Source: DefaultRecord.java of Apache Kafka 4.3.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
@@ -39,6 +40,8 @@ from headrace.protocol.records.errors import CorruptBatchError
 
 NO_TIMESTAMP: Final = -1
 _VARINT_LAST_SHIFT: Final = 63
+_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+_REPLACEMENT: Final = "\ufffd".encode()
 _NULL_LENGTH: Final = b"\x01"  # -1 in zig-zag
 
 
@@ -205,9 +208,19 @@ def _decode_headers(data: bytes, position: int) -> tuple[tuple[tuple[str, bytes 
         if key is None:
             raise CorruptBatchError("header key is null")
         value, position = _decode_bytes(data, position)
-        # As in Kafka, a key that is not UTF-8 does not make its record unreadable.
-        headers.append((key.decode(errors="replace"), value))
+        headers.append((header_key_text(key), value))
     return tuple(headers), position
+
+
+def header_key_text(key: bytes) -> str:
+    """Read a header's key as Kafka's Java clients do: what is not UTF-8 does not make its record unreadable.
+
+    Java replaces an encoded surrogate by one mark, Python each of its bytes.
+    """
+    try:
+        return key.decode()
+    except UnicodeDecodeError:
+        return _SURROGATE.sub(_REPLACEMENT, key).decode(errors="replace")
 
 
 def _decode_bytes(data: bytes, position: int) -> tuple[bytes | None, int]:

@@ -1,0 +1,300 @@
+"""The loops over bytes, compiled by numba when they are first called.
+
+Nothing here checks an index by itself: compiled code reads whatever memory an index leads to. So every position is
+compared with the end of its batch before it is used, lengths are compared by what is left (a sum might overflow), and
+whatever is filled has a size that the caller knows beforehand. All numbers are signed and of 64 bits: numba turns a sum
+of signed and unsigned ones into a float.
+
+The layout of records is described in `headrace.protocol.records.record`, and the same records are refused here.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar, cast
+
+import numba
+import numpy as np
+
+# What the numbers in the second dimension of `batches` are, one line a batch.
+RECORDS_AT: Final = 0  # in the data
+RECORDS_END: Final = 1
+RECORDS: Final = 2
+BASE_OFFSET: Final = 3
+BASE_TIMESTAMP: Final = 4
+APPEND_TIMESTAMP: Final = 5
+TIMESTAMP_TYPE: Final = 6
+BATCH_FACTS: Final = 7
+
+# What the numbers in the first dimension of `rows` are, one column a row: each fact is contiguous, as Arrow wants it.
+OFFSET: Final = 0
+TIMESTAMP: Final = 1  # us
+TYPE: Final = 2
+KEY_AT: Final = 3
+KEY_BYTES: Final = 4  # -1: null
+VALUE_AT: Final = 5
+VALUE_BYTES: Final = 6
+HEADERS_AT: Final = 7  # behind their number
+HEADER_COUNT: Final = 8
+ROW_FACTS: Final = 9
+
+# Where a scan is, to go on there.
+AT_BATCH: Final = 0
+AT_RECORD: Final = 1
+AT_BYTE: Final = 2
+SCAN_FACTS: Final = 3
+
+# The result of a scan: a number of rows, or one of these.
+ENDS_EARLY: Final = -1
+LONG_VARINT: Final = -2
+BAD_LENGTH: Final = -3
+BAD_HEADERS: Final = -4
+EXTRA_BYTES: Final = -5
+BAD_OFFSET: Final = -6
+BAD_TIMESTAMP: Final = -7
+
+ERRORS: Final = {
+    ENDS_EARLY: "records end inside a record",
+    LONG_VARINT: "varint exceeds 64 bits",
+    BAD_LENGTH: "record length does not match its fields",
+    BAD_HEADERS: "negative number of headers, or a header key is null",
+    EXTRA_BYTES: "extra bytes after the last record",
+    BAD_OFFSET: "offset exceeds 64 bits",
+    BAD_TIMESTAMP: "timestamp exceeds what microseconds in 64 bits can tell",
+}
+
+LARGEST_TIMESTAMP_MS: Final = ((1 << 63) - 1) // 1000
+# Length, attributes, two deltas, two lengths and the number of headers, a byte each.
+LEAST_RECORD_BYTES: Final = 7
+# What an item of a header list takes besides its bytes, for the limit of a result.
+HEADER_ITEM_BYTES: Final = 32
+
+_POSITIVE: Final = (1 << 63) - 1
+_LAST_SHIFT: Final = 63
+
+# Arrays of numpy: bytes are uint8, everything else is int64 unless it is said.
+Array = Any
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def compiled(function: _Function) -> _Function:
+    """Have a function compiled; what comes out is kept on disk where that can be written."""
+    try:
+        dispatcher: Any = numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # neither beside this file nor in the user's cache directory
+        dispatcher = numba.njit(nogil=True)(function)
+    return cast("_Function", dispatcher)
+
+
+@compiled
+def varint(data: Array, at: int, end: int) -> tuple[int, int]:
+    """A zig-zag varint and the position behind it, or a position below 0: the error."""
+    value = 0
+    shift = 0
+    while at < end:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if shift == _LAST_SHIFT and byte > 1:
+                return 0, LONG_VARINT
+            return ((value >> 1) & _POSITIVE) ^ -(value & 1), at
+        shift += 7
+        if shift > _LAST_SHIFT:
+            return 0, LONG_VARINT
+    return 0, ENDS_EARLY
+
+
+@compiled
+def field(data: Array, at: int, end: int) -> tuple[int, int]:
+    """The length of bytes that follow their length, -1 for null, and where they begin; or the error."""
+    size, at = varint(data, at, end)
+    if at < 0 or size < 0:
+        return -1, at
+    if size > end - at:
+        return -1, ENDS_EARLY
+    return size, at
+
+
+@compiled
+def skip_headers(data: Array, at: int, end: int, count: int) -> int:
+    """The position behind so many headers, or the error."""
+    for _ in range(count):
+        size, at = field(data, at, end)
+        if at < 0:
+            return at
+        if size < 0:
+            return BAD_HEADERS
+        size, at = field(data, at + size, end)
+        if at < 0:
+            return at
+        at += max(size, 0)
+    return at
+
+
+@compiled
+def record(data: Array, at: int, end: int, facts: Array) -> int:
+    """Find the fields of a record and return the position behind it, or the error.
+
+    `facts` gets deltas for OFFSET and TIMESTAMP, and what else a row has.
+    """
+    length, at = varint(data, at, end)
+    if at < 0:
+        return at
+    if length < 0 or length > end - at:
+        return ENDS_EARLY
+    end = at + length
+    facts[TIMESTAMP], at = varint(data, at + 1, end)  # behind the attributes
+    if at < 0:
+        return at
+    facts[OFFSET], at = varint(data, at, end)
+    if at < 0:
+        return at
+    facts[KEY_BYTES], at = field(data, at, end)
+    if at < 0:
+        return at
+    facts[KEY_AT] = at
+    facts[VALUE_BYTES], at = field(data, at + max(facts[KEY_BYTES], 0), end)
+    if at < 0:
+        return at
+    facts[VALUE_AT] = at
+    count, at = varint(data, at + max(facts[VALUE_BYTES], 0), end)
+    if at < 0:
+        return at
+    if count < 0:
+        return BAD_HEADERS
+    facts[HEADERS_AT] = at
+    facts[HEADER_COUNT] = count
+    if count > 0:
+        at = skip_headers(data, at, end, count)
+        if at < 0:
+            return at
+    return end if at == end else BAD_LENGTH
+
+
+@compiled
+def absolute(facts: Array, batch: Array, has_timestamps: bool) -> int:  # noqa: FBT001  # numba takes positions
+    """Turn the deltas of a record into offset and time; 0, or the error."""
+    if batch[TIMESTAMP_TYPE] == 1:
+        time_ms = batch[APPEND_TIMESTAMP]
+    else:
+        delta = facts[TIMESTAMP]
+        time_ms = batch[BASE_TIMESTAMP] + delta
+        if has_timestamps and (batch[BASE_TIMESTAMP] ^ time_ms) & (delta ^ time_ms) < 0:
+            return BAD_TIMESTAMP
+    if has_timestamps:
+        if time_ms > LARGEST_TIMESTAMP_MS or time_ms < -LARGEST_TIMESTAMP_MS:
+            return BAD_TIMESTAMP
+        facts[TIMESTAMP] = time_ms * 1000
+    facts[TYPE] = batch[TIMESTAMP_TYPE]
+    return 0
+
+
+@compiled
+def scan(data: Array, batches: Array, place: Array, rows: Array, wanted: Array) -> int:
+    """Find the rows that come next, up to the limits; return how many, 0 at the end, or the error.
+
+    Args:
+        data: the records of some batches.
+        batches: where they are, see above; positions and sizes are within `data`.
+        place: where to begin; afterwards where to go on, or which batch has the error.
+        rows: filled.
+        wanted: offsets from and to, bytes at most, and 1 or 0 for keys, values, headers and timestamps.
+    """
+    row, size_bytes = 0, 0
+    facts = np.zeros(ROW_FACTS, np.int64)
+    while place[AT_BATCH] < batches.shape[0]:
+        batch = batches[place[AT_BATCH]]
+        at = batch[RECORDS_AT] + place[AT_BYTE]
+        while place[AT_RECORD] < batch[RECORDS]:
+            end = record(data, at, batch[RECORDS_END], facts)
+            if end < 0:
+                return end
+            delta = facts[OFFSET]
+            offset = batch[BASE_OFFSET] + delta
+            if (batch[BASE_OFFSET] ^ offset) & (delta ^ offset) < 0:
+                return BAD_OFFSET
+            if wanted[0] <= offset < wanted[1]:
+                facts[OFFSET] = offset
+                error = absolute(facts, batch, wanted[6] == 1)
+                if error < 0:
+                    return error
+                size_bytes += wanted[3] * max(facts[KEY_BYTES], 0)
+                size_bytes += wanted[4] * max(facts[VALUE_BYTES], 0)
+                if wanted[5] == 1:
+                    size_bytes += end - facts[HEADERS_AT] + HEADER_ITEM_BYTES * facts[HEADER_COUNT]
+                if row == rows.shape[1] or (row > 0 and size_bytes > wanted[2]):
+                    return row
+                rows[:, row] = facts
+                row += 1
+            place[AT_RECORD] += 1
+            place[AT_BYTE] += end - at
+            at = end
+        if at != batch[RECORDS_END]:
+            return EXTRA_BYTES
+        place[AT_BATCH] += 1
+        place[AT_RECORD] = 0
+        place[AT_BYTE] = 0
+    return row
+
+
+@compiled
+def header_items(data: Array, end: int, at: Array, counts: Array, items: Array) -> None:
+    """Find the headers of rows that a scan has found.
+
+    Args:
+        data: the scanned data.
+        end: of the data.
+        at: where the headers of each row are.
+        counts: how many.
+        items: filled: where keys are, bytes of keys, where values are, bytes of values; one column a header.
+    """
+    item = 0
+    for row in range(at.shape[0]):
+        position = at[row]
+        for _ in range(counts[row]):
+            size, position = field(data, position, end)
+            items[0, item] = position
+            items[1, item] = size
+            position += size
+            size, position = field(data, position, end)
+            items[2, item] = position
+            items[3, item] = size
+            position += max(size, 0)
+            item += 1
+
+
+@compiled
+def total(sizes: Array) -> int:
+    """Bytes of all fields; null ones have none."""
+    size_bytes = 0
+    for size in sizes:
+        size_bytes += max(size, 0)
+    return size_bytes
+
+
+@compiled
+def gather(data: Array, at: Array, sizes: Array, ends: Array, out: Array, valid: Array) -> int:
+    """Copy fields behind each other, and return how many are null.
+
+    Args:
+        data: the scanned data.
+        at: where each field is.
+        sizes: its bytes, -1 for null.
+        ends: filled, int32: 0 and where each field ends.
+        out: filled: `total(sizes)` bytes.
+        valid: filled, from zeros: a bit for each field that is not null.
+    """
+    end, nulls = 0, 0
+    ends[0] = 0
+    for index in range(at.shape[0]):
+        size = sizes[index]
+        if size < 0:
+            nulls += 1
+        else:
+            valid[index >> 3] |= 1 << (index & 7)
+            start = at[index]
+            field_in, field_out = data[start : start + size], out[end : end + size]
+            for byte in range(size):  # becomes a copy of memory
+                field_out[byte] = field_in[byte]
+            end += size
+        ends[index + 1] = end
+    return nulls
