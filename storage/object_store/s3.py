@@ -13,18 +13,16 @@ upload is aborted; what a killed or cancelled one leaves is for the sweep.
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping, Sequence
-from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import obstore
-from obstore.store import S3Store
 
 from headrace.storage.errors import FailureKind, NotDeletedError, ObjectStoreError
 from headrace.storage.object_store.failures import keys_left, kind_of
 from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
 from headrace.storage.object_store.retrying import RequestRefusedError, Retries, RetryPolicy
-from headrace.storage.object_store.s3_access import ChainCredentials, S3Access, resolve_access
+from headrace.storage.object_store.s3_access import ChainCredentials, resolve_access
 from headrace.storage.object_store.s3_client import S3Client, make_client
 from headrace.storage.object_store.s3_conditions import (
     IF_ABSENT,
@@ -35,13 +33,11 @@ from headrace.storage.object_store.s3_conditions import (
 from headrace.storage.object_store.s3_errors import Asked, text_of, translating_obstore
 from headrace.storage.object_store.s3_listing import OBJECTS, Entry, pages_of
 from headrace.storage.object_store.s3_multipart import S3Multipart
+from headrace.storage.object_store.s3_store import open_store
 from headrace.storage.object_store.upload_parts import cut_stream, part_bytes_for
 from headrace.storage.object_store.uri import S3Location
 from headrace.storage.objects.keys import require_valid_key
 from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
-
-if TYPE_CHECKING:
-    from obstore.store import S3Config
 
 MIN_PART_BYTES = 5 * 1024 * 1024  # S3's own limit
 # Of an object that comes in chunks: its parts are in memory, as many as are inflight and one more.
@@ -52,8 +48,6 @@ MIN_LARGE_BYTES = 4 * 1024 * 1024  # objects of this size on are sent by boto3, 
 REPEATED_PART_BYTES = 32 * 1024 * 1024
 MAX_BROKEN_OFF = 256  # objects of which that is known; one that is forgotten is sent in one again
 MAX_DELETED_KEYS = 1_000  # by one request
-REQUEST_TIMEOUT = timedelta(seconds=60)
-CONNECT_TIMEOUT = timedelta(seconds=5)
 # Requests of boto3 that are inflight at once, over all objects, and how long the service may say
 # nothing meanwhile. Each kind of work has threads of its own, so that none waits for another.
 UPLOAD_THREADS: Final = 8  # each has a step in memory
@@ -94,7 +88,7 @@ class S3ObjectStore:
         self._part_bytes = part_bytes
         self._streamed_part_bytes = min(part_bytes, MAX_STREAMED_PART_BYTES)
         self._retries = retries or Retries(RetryPolicy())
-        self._store = _open(access)
+        self._store = open_store(access, lambda: ChainCredentials(access.region))
 
         def client(name: str, threads: int, timeout_s: int) -> S3Client:
             make = partial(make_client, access, timeout_s)
@@ -277,33 +271,3 @@ async def _chained(
         yield [begin.pop(0)]
     async for buffers in rest:
         yield buffers
-
-
-def _open(access: S3Access) -> S3Store:
-    config: S3Config = {
-        "region": access.region,
-        "virtual_hosted_style_request": not access.path_style,
-    }
-    if access.checksum:
-        config["checksum_algorithm"] = access.checksum
-    if access.endpoint:
-        config["endpoint"] = access.bucket_endpoint
-    provider: ChainCredentials | None = None
-    if access.access_key:
-        config["access_key_id"] = access.access_key
-        config["secret_access_key"] = access.secret_key
-        if access.session_token:
-            config["session_token"] = access.session_token
-    else:
-        provider = ChainCredentials(access.region)
-    return S3Store(
-        access.bucket,
-        config=config,
-        client_options={
-            "allow_http": access.endpoint.startswith("http://"),
-            "timeout": REQUEST_TIMEOUT,
-            "connect_timeout": CONNECT_TIMEOUT,
-        },
-        retry_config={"max_retries": 0},
-        credential_provider=provider,
-    )

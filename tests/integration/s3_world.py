@@ -71,7 +71,7 @@ def impatient(patch: pytest.MonkeyPatch) -> Iterator[None]:
         context.setattr("headrace.storage.upload.backoff.DELAY_MS_FIRST", 5)
         context.setattr("headrace.storage.upload.backoff.MAX_DELAY_MS", 50)
         context.setattr(
-            "headrace.storage.object_store.s3.REQUEST_TIMEOUT", timedelta(milliseconds=300)
+            "headrace.storage.object_store.s3_store.REQUEST_TIMEOUT", timedelta(milliseconds=300)
         )
         yield
 

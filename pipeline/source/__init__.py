@@ -1,0 +1,1 @@
+"""`format("headrace")`: Spark reads topics from the bucket, without a broker."""

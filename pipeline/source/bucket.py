@@ -1,0 +1,233 @@
+"""Reads a bucket without an event loop: `file://` and `s3://`, in the processes of a Spark job."""
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+from headrace.config.bucket_uris import FileLocation, S3Location
+from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.published import FOLDER, parse_published_key
+from headrace.pipeline.source.catalog import Catalog
+from headrace.pipeline.source.errors import ObjectGoneError, OptionError, SourceError
+from headrace.storage.object_store.uri import parse_bucket_uri
+from headrace.storage.objects.index_block import ObjectIndex
+from headrace.storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
+
+MAX_ATTEMPTS: Final = 6  # of one request, with pauses of 3.1 s together
+_FIRST_PAUSE_S: Final = 0.1  # doubled each time
+
+T = TypeVar("T")
+
+
+class Bucket(Protocol):
+    """The part of a bucket that is needed to read it."""
+
+    def keys(self, folder: str) -> list[str]:
+        """Keys below a folder, in no order."""
+        ...
+
+    def read(self, key: str, start: int, end: int) -> memoryview:
+        """Return bytes `[start, end)` of an object.
+
+        Raises:
+            ObjectGoneError: there is no such object.
+            SourceError: it cannot be read.
+        """
+        ...
+
+    def whole(self, key: str) -> bytes:
+        """Return an object; errors as of `read`."""
+        ...
+
+
+class DirectoryBucket:
+    """A bucket that is a directory of this machine, or of a file system that all machines share."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def keys(self, folder: str) -> list[str]:
+        """See `Bucket.keys`."""
+        found = (self._path / folder).rglob("*")
+        return [it.relative_to(self._path).as_posix() for it in found if it.is_file()]
+
+    def read(self, key: str, start: int, end: int) -> memoryview:
+        """See `Bucket.read`."""
+        try:
+            with (self._path / key).open("rb", buffering=0) as file:
+                file.seek(start)
+                found = bytearray(end - start)
+                view, filled = memoryview(found), 0
+                while filled < len(found) and (count := file.readinto(view[filled:])):
+                    filled += count
+        except FileNotFoundError as error:
+            raise ObjectGoneError(key) from error
+        except OSError as error:
+            raise SourceError(f"cannot read {key} of the bucket {self._path}: {error}") from error
+        return _exactly(view[:filled], key, start, end)
+
+    def whole(self, key: str) -> bytes:
+        """See `Bucket.whole`."""
+        try:
+            return (self._path / key).read_bytes()
+        except FileNotFoundError as error:
+            raise ObjectGoneError(key) from error
+        except OSError as error:
+            raise SourceError(f"cannot read {key} of the bucket {self._path}: {error}") from error
+
+
+class S3Bucket:
+    """A bucket of an S3-compatible service; what fails for a moment is asked again, MAX_ATTEMPTS times in all."""
+
+    def __init__(self, location: S3Location) -> None:
+        # Loaded only where it is used: 30 MB, and threads of its own.
+        import obstore  # noqa: PLC0415
+
+        from headrace.storage.object_store.s3_access import resolve_access  # noqa: PLC0415
+        from headrace.storage.object_store.s3_store import open_store  # noqa: PLC0415
+
+        def chain() -> Any:
+            from obstore.auth.boto3 import Boto3CredentialProvider  # noqa: PLC0415
+
+            return Boto3CredentialProvider()
+
+        self._obstore = obstore
+        self._name = location.bucket
+        self._prefix = location.prefix
+        self._store = open_store(resolve_access(location, os.environ), chain)
+
+    def keys(self, folder: str) -> list[str]:
+        """See `Bucket.keys`."""
+
+        def listed() -> list[str]:
+            pages = self._obstore.list(self._store, f"{self._prefix}{folder}/")
+            return [it["path"].removeprefix(self._prefix) for page in pages for it in page]
+
+        return self._asked(folder, listed)
+
+    def read(self, key: str, start: int, end: int) -> memoryview:
+        """See `Bucket.read`."""
+        path = self._prefix + key
+        found = self._asked(
+            key, lambda: self._obstore.get_range(self._store, path, start=start, end=end)
+        )
+        return _exactly(memoryview(found), key, start, end)
+
+    def whole(self, key: str) -> bytes:
+        """See `Bucket.whole`."""
+        path = self._prefix + key
+        return self._asked(key, lambda: bytes(self._obstore.get(self._store, path).bytes()))
+
+    def _asked(self, key: str, ask: Callable[[], T]) -> T:
+        pause_s = _FIRST_PAUSE_S
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            try:
+                return ask()
+            except FileNotFoundError as error:
+                raise ObjectGoneError(key) from error
+            except Exception as error:
+                reason = re.sub(r"\s+", " ", str(error))[:500]
+                if attempt == MAX_ATTEMPTS or isinstance(error, PermissionError):
+                    raise SourceError(
+                        f"cannot read {key} of the bucket {self._name}: {reason}"
+                    ) from error
+                time.sleep(pause_s)
+                pause_s *= 2
+        raise AssertionError("the last attempt returns or raises")
+
+
+def open_bucket(uri: str) -> Bucket:
+    """Open the bucket that a URI names; keys come from it, or from the `AWS_*` variables of this process.
+
+    Raises:
+        OptionError: it names none that several processes can read.
+    """
+    try:
+        location = parse_bucket_uri(uri)
+        if isinstance(location, S3Location):
+            return S3Bucket(location)
+        if isinstance(location, FileLocation):
+            return DirectoryBucket(Path(location.path).absolute())
+    except ValueError as error:
+        raise OptionError(f"option bucket: {error}") from error
+    raise OptionError(
+        "option bucket: mem:// is the memory of one broker, which no other process can read"
+    )
+
+
+def newest_catalog(bucket: Bucket, cluster_id: str = "") -> Catalog:
+    """Read the newest metadata snapshot.
+
+    Args:
+        bucket: where it is.
+        cluster_id: whose; may be empty where the bucket is of one cluster.
+
+    Raises:
+        OptionError: the cluster must be named, or there is none of this name.
+        SourceError: there is no snapshot yet, or it cannot be read.
+    """
+    for _ in range(MAX_ATTEMPTS):
+        found = {
+            parsed: key
+            for key in bucket.keys(f"{FOLDER}/{cluster_id}" if cluster_id else FOLDER)
+            if (parsed := parse_published_key(key)) is not None
+        }
+        clusters = sorted({name for name, _ in found})
+        if len(clusters) > 1:
+            raise OptionError(
+                f"the bucket has the clusters {', '.join(clusters)}: name one by the option cluster"
+            )
+        if not found:
+            raise SourceError(
+                f"the bucket has no metadata snapshot{f' of cluster {cluster_id}' if cluster_id else ''}: the "
+                f"controller puts one there every headrace.metadata.snapshot.publish.interval.ms"
+            )
+        try:
+            return Catalog(decode_snapshot(bucket.whole(found[max(found)])))
+        except ObjectGoneError:
+            continue  # newer ones have been published meanwhile, and this one was deleted
+    raise SourceError("each metadata snapshot was deleted before it could be read")
+
+
+def read_index(bucket: Bucket, key: str, size_bytes: int) -> ObjectIndex:
+    """Read the index of an object, by one request mostly.
+
+    Raises:
+        ObjectGoneError: there is no such object.
+        SourceError: it cannot be read.
+        CorruptObjectError: it is damaged.
+    """
+    tail = bucket.read(key, tail_start(size_bytes), size_bytes)
+    footer = decode_tail(tail, size_bytes)
+    encoded = index_in_tail(tail, footer)
+    if encoded is None:
+        position = footer.index_position
+        encoded = bucket.read(key, position, position + footer.index_length)
+    return decode_index(encoded, footer)
+
+
+def _exactly(view: memoryview, key: str, start: int, end: int) -> memoryview:
+    if len(view) != end - start:
+        raise SourceError(f"{key} ends at {start + len(view)}, before {end}: the object is cut off")
+    return view
+
+
+def each_run(
+    index: ObjectIndex, stream_id: int, start_offset: int, end_offset: int, most_bytes: int
+) -> Iterator[list[tuple[int, int, int]]]:
+    """Yield runs of adjacent data blocks, each at most `most_bytes` unless a block is larger.
+
+    A block is (position, size, end offset); all hold some of `[start_offset, end_offset)` of the stream.
+    """
+    run: list[tuple[int, int, int]] = []
+    for it in index.find(stream_id, start_offset, end_offset):
+        is_adjacent = bool(run) and run[-1][0] + run[-1][1] == it.position
+        if run and (not is_adjacent or it.position + it.size - run[0][0] > most_bytes):
+            yield run
+            run = []
+        run.append((it.position, it.size, it.end_offset))
+    if run:
+        yield run

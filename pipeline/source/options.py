@@ -1,0 +1,250 @@
+"""Options of `format("headrace")`: those of Spark's Kafka source by its names, and ours beside them. Pure.
+
+Source: KafkaSourceProvider.scala of Apache Spark 4.0, for names, precedence and defaults.
+"""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headrace.pipeline.columns.selection import COLUMNS, HEADERS
+from headrace.pipeline.source.catalog import TopicPartition
+from headrace.pipeline.source.errors import OptionError
+from headrace.pipeline.source.plan import MAX_PARTITION_BYTES
+
+EARLIEST: Final = -2
+LATEST: Final = -1
+
+_KNOWN: Final = (
+    "assign",
+    "bucket",
+    "cluster",
+    "columns",
+    "endingOffsets",
+    "endingOffsetsByTimestamp",
+    "endingTimestamp",
+    "failOnDataLoss",
+    "includeHeaders",
+    "maxPartitionBytes",
+    "minPartitions",
+    "startingOffsets",
+    "startingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "startingTimestamp",
+    "subscribe",
+    "subscribePattern",
+)
+_BY_FOLDED_NAME: Final = {it.lower(): it for it in _KNOWN}
+_CONSUMER_PREFIX: Final = (
+    "kafka."  # options of a client, for which there is no use without a broker
+)
+# Of the Kafka source, for what a batch from the bucket has not: consumers, groups, triggers.
+_WITHOUT_EFFECT: Final = frozenset(
+    {
+        "fetchoffset.numretries",
+        "fetchoffset.retryintervalms",
+        "groupidprefix",
+        "kafkaconsumer.polltimeoutms",
+        "maxoffsetspertrigger",
+    }
+)
+_SUFFIXES: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZE: Final = re.compile(r"(\d+)([kmg]?)b?")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Where a read begins or ends: one of the fields, by partition where it is a mapping."""
+
+    offset: int | None = None  # EARLIEST or LATEST
+    offsets: Mapping[TopicPartition, int] | None = None  # EARLIEST and LATEST among them
+    timestamp_ms: int | None = None
+    timestamps_ms: Mapping[TopicPartition, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """Options that were read and checked."""
+
+    bucket: str
+    cluster: str
+    subscribe: tuple[str, ...]
+    subscribe_pattern: str
+    assign: tuple[TopicPartition, ...]
+    starting: Bound
+    ending: Bound
+    latest_without_match: bool  # startingOffsetsByTimestampStrategy
+    min_partitions: int
+    max_partition_bytes: int
+    fails_on_loss: bool
+    columns: tuple[str, ...]
+
+
+def read_options(options: Mapping[str, str]) -> SourceOptions:
+    """Read the options of a batch.
+
+    Raises:
+        OptionError: one is unknown, missing or meaningless; the message names it.
+    """
+    values = _canonical(options)
+    if not values.get("bucket"):
+        raise OptionError(
+            "option bucket is missing: s3://NAME?endpoint=... or file:///DIRECTORY, as the brokers have it"
+        )
+    topics = [name for name in ("subscribe", "subscribePattern", "assign") if values.get(name)]
+    if len(topics) != 1:
+        raise OptionError(
+            "exactly one of the options subscribe, subscribePattern and assign says what is read"
+        )
+    strategy = values.get("startingOffsetsByTimestampStrategy", "error").lower()
+    if strategy not in ("error", "latest"):
+        raise OptionError("option startingOffsetsByTimestampStrategy is error or latest")
+    return SourceOptions(
+        bucket=values["bucket"],
+        cluster=values.get("cluster", ""),
+        subscribe=tuple(it.strip() for it in values.get("subscribe", "").split(",") if it.strip()),
+        subscribe_pattern=values.get("subscribePattern", ""),
+        assign=_assigned(values.get("assign", "")),
+        starting=_bound(values, "starting", EARLIEST, refused=LATEST),
+        ending=_bound(values, "ending", LATEST, refused=EARLIEST),
+        latest_without_match=strategy == "latest",
+        min_partitions=_positive("minPartitions", values.get("minPartitions", "1")),
+        max_partition_bytes=_size("maxPartitionBytes", values.get("maxPartitionBytes")),
+        fails_on_loss=_flag("failOnDataLoss", values.get("failOnDataLoss", "true")),
+        columns=_columns(values),
+    )
+
+
+def _canonical(options: Mapping[str, str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for name, value in options.items():
+        folded = name.lower()
+        if folded.startswith(_CONSUMER_PREFIX) or folded in _WITHOUT_EFFECT:
+            continue
+        known = _BY_FOLDED_NAME.get(folded)
+        if known is None:
+            near = difflib.get_close_matches(folded, _BY_FOLDED_NAME, n=1)
+            meant = (
+                f": is {_BY_FOLDED_NAME[near[0]]} meant?"
+                if near
+                else f"; known: {', '.join(_KNOWN)}"
+            )
+            raise OptionError(f"unknown option {name}{meant}")
+        values[known] = value
+    return values
+
+
+def _columns(values: Mapping[str, str]) -> tuple[str, ...]:
+    with_headers = _flag("includeHeaders", values.get("includeHeaders", "false"))
+    every = (*COLUMNS, HEADERS) if with_headers else COLUMNS
+    text = values.get("columns")
+    if text is None:
+        return every
+    names = tuple(it.strip() for it in text.split(",") if it.strip())
+    unknown = [it for it in names if it not in (*COLUMNS, HEADERS)]
+    if unknown or not names or len(set(names)) < len(names):
+        raise OptionError(
+            f"option columns names some of {', '.join((*COLUMNS, HEADERS))}, once each, not {text!r}"
+        )
+    return names
+
+
+def _bound(values: Mapping[str, str], which: str, default: int, *, refused: int) -> Bound:
+    """The first of startingTimestamp, startingOffsetsByTimestamp and startingOffsets that is there; so for an end."""
+    timestamp = values.get(f"{which}Timestamp")
+    if timestamp is not None:
+        return Bound(timestamp_ms=_number(f"{which}Timestamp", timestamp))
+    by_timestamp = values.get(f"{which}OffsetsByTimestamp")
+    if by_timestamp is not None:
+        return Bound(timestamps_ms=_numbers(f"{which}OffsetsByTimestamp", by_timestamp))
+    name = f"{which}Offsets"
+    text = values.get(name, "").strip()
+    if not text:
+        return Bound(offset=default)
+    word = {"earliest": EARLIEST, "latest": LATEST}.get(text.lower())
+    if word is not None:
+        if word == refused:
+            raise OptionError(f"option {name} of a batch cannot be {text.lower()}")
+        return Bound(offset=word)
+    offsets = _numbers(name, text)
+    for partition, offset in offsets.items():
+        if offset < EARLIEST or offset == refused:
+            raise OptionError(
+                f"option {name}: {offset} means nothing for {partition.topic}-{partition.partition}"
+            )
+    return Bound(offsets=offsets)
+
+
+def _numbers(name: str, text: str) -> dict[TopicPartition, int]:
+    found = _json(name, text)
+    try:
+        return {
+            TopicPartition(topic, int(partition)): _whole(number)
+            for topic, partitions in found.items()
+            for partition, number in partitions.items()
+        }
+    except (AttributeError, TypeError, ValueError) as error:
+        raise OptionError(
+            f'option {name} looks like {{"topic": {{"0": 23}}}}, not {text!r}'
+        ) from error
+
+
+def _assigned(text: str) -> tuple[TopicPartition, ...]:
+    if not text:
+        return ()
+    try:
+        return tuple(
+            TopicPartition(topic, _whole(it))
+            for topic, many in _json("assign", text).items()
+            for it in many
+        )
+    except (AttributeError, TypeError, ValueError) as error:
+        raise OptionError(f'option assign looks like {{"topic": [0, 1]}}, not {text!r}') from error
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise OptionError(f"option {name} is no JSON: {error}") from error
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(value)
+    return value
+
+
+def _number(name: str, text: str) -> int:
+    try:
+        found = int(text)
+    except ValueError as error:
+        raise OptionError(f"option {name} is a number, not {text!r}") from error
+    return found
+
+
+def _positive(name: str, text: str) -> int:
+    found = _number(name, text)
+    if found < 1:
+        raise OptionError(f"option {name} is at least 1, not {found}")
+    return found
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise OptionError(f"option {name} is true or false, not {text!r}")
+    return text.lower() == "true"
+
+
+def _size(name: str, text: str | None) -> int:
+    if text is None:
+        return MAX_PARTITION_BYTES
+    match = _SIZE.fullmatch(text.strip().lower())
+    if match is None or not int(match[1]):
+        raise OptionError(
+            f"option {name} is a number of bytes, such as 134217728 or 128m, not {text!r}"
+        )
+    return int(match[1]) * _SUFFIXES.get(match[2], 1)

@@ -1,0 +1,147 @@
+"""Reads one task's parts of objects as Arrow record batches, whatever compaction and deletion do meanwhile."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headrace.pipeline.columns.decoder import decode
+from headrace.pipeline.columns.selection import WantedRows
+from headrace.pipeline.source.bucket import Bucket, each_run, newest_catalog, read_index
+from headrace.pipeline.source.catalog import Catalog, StoredRange, TopicPartition
+from headrace.pipeline.source.errors import DataLossError, ObjectGoneError, SourceError
+from headrace.pipeline.source.plan import Part, Task
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.data_block import iterate_batches, verify_block
+from headrace.storage.objects.index_block import ObjectIndex
+
+RUN_BYTES: Final = 8 * 1024 * 1024  # of one read: blocks that follow each other
+MAX_SEARCHES: Final = 10  # in newer metadata, for one part, without a step forward in between
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What holds for all parts of a job."""
+
+    columns: tuple[str, ...]
+    fails_on_loss: bool
+    cluster_id: str
+
+
+def read_task(bucket: Bucket, task: Task, reading: Reading) -> Iterator[Any]:
+    """Yield `pyarrow.RecordBatch`es with the rows of a task.
+
+    Raises:
+        DataLossError: offsets are gone, and that is to be told.
+        SourceError: the bucket cannot be read, or an object in it is damaged.
+    """
+    return _TaskReader(bucket, reading).read(task)
+
+
+class _TaskReader:
+    def __init__(self, bucket: Bucket, reading: Reading) -> None:
+        self._bucket = bucket
+        self._reading = reading
+        self._index: tuple[int, ObjectIndex] | None = None  # of the object that was read last
+
+    def read(self, task: Task) -> Iterator[Any]:
+        for part in task:
+            yield from self._part(part)
+
+    def _part(self, part: Part) -> Iterator[Any]:
+        """Read a part; when its object is gone, go on at the same offset in those that have its place now."""
+        position, end = part.stored.start_offset, part.stored.end_offset
+        ranges: list[StoredRange] = [part.stored]
+        searches = 0
+        while position < end:
+            if not ranges:
+                searches += 1
+                if searches > MAX_SEARCHES:
+                    raise SourceError(
+                        f"{_named(part.name)} from offset {position} on: the objects that the newest metadata names "
+                        f"are not in the bucket; `headrace bucket fsck` says more"
+                    )
+                position, ranges = self._newer(part.name, position, end)
+                continue
+            found = ranges.pop(0)
+            try:
+                for block_end, rows in self._range(part.name, found):
+                    yield from rows
+                    position, searches = block_end, 0
+            except ObjectGoneError:
+                ranges = []
+
+    def _newer(
+        self, name: TopicPartition, position: int, end: int
+    ) -> tuple[int, list[StoredRange]]:
+        """Look for the rest of a part in the newest metadata: the offset to go on at, and the objects."""
+        catalog = newest_catalog(self._bucket, self._reading.cluster_id)
+        stored = catalog.stored(name)
+        start = end if stored is None else min(stored.start_offset, end)
+        if start > position:
+            self._lost(name, position, start, catalog)
+            position = start
+        if stored is None or position >= end:
+            return position, []
+        return position, list(catalog.ranges(stored.data_stream_id, position, end))
+
+    def _lost(self, name: TopicPartition, start: int, end: int, catalog: Catalog) -> None:
+        if self._reading.fails_on_loss:
+            raise DataLossError(
+                f"offsets {start} to {end - 1} of {_named(name)} were deleted while the job ran (retention, "
+                f"DeleteRecords or the topic itself; metadata up to entry {catalog.index}). The option "
+                f"failOnDataLoss=false goes on without them"
+            )
+
+    def _range(
+        self, name: TopicPartition, found: StoredRange
+    ) -> Iterator[tuple[int, Iterator[Any]]]:
+        """Yield the end offset and the rows of each run of data blocks."""
+        index = self._index_of(found)
+        runs = each_run(index, found.stream_id, found.start_offset, found.end_offset, RUN_BYTES)
+        for run in runs:
+            first, last = run[0], run[-1]
+            data = self._bucket.read(found.key, first[0], last[0] + last[1])
+            rows = WantedRows(
+                topic=name.topic,
+                partition=name.partition,
+                start_offset=found.start_offset,
+                end_offset=found.end_offset,
+                columns=self._reading.columns,
+            )
+            payloads = _payloads(data, run, found)
+            yield min(last[2], found.end_offset), decode(payloads, rows)
+
+    def _index_of(self, found: StoredRange) -> ObjectIndex:
+        if self._index is None or self._index[0] != found.object_id:
+            try:
+                index = read_index(self._bucket, found.key, found.size_bytes)
+            except CorruptObjectError as error:
+                raise _damaged(found, error) from error
+            self._index = found.object_id, index
+        return self._index[1]
+
+
+def _payloads(
+    data: memoryview, run: list[tuple[int, int, int]], found: StoredRange
+) -> Iterator[memoryview]:
+    """Yield the payloads of verified blocks that may have wanted rows."""
+    origin = run[0][0]
+    try:
+        for position, size, _ in run:
+            at = position - origin
+            _, verified = verify_block(data[at : at + size])
+            for it in iterate_batches(verified):
+                if it.end_offset > found.start_offset and it.base_offset < found.end_offset:
+                    yield it.payload
+    except CorruptObjectError as error:
+        raise _damaged(found, error) from error
+
+
+def _damaged(found: StoredRange, error: Exception) -> SourceError:
+    return SourceError(
+        f"object {found.key} is damaged: {error}; `headrace object verify {found.object_id}` says more"
+    )
+
+
+def _named(name: TopicPartition) -> str:
+    return f"{name.topic}-{name.partition}"

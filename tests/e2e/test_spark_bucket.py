@@ -1,0 +1,191 @@
+"""`format("headrace")`: Spark reads topics straight from the bucket, with every broker down."""
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+
+from headrace.pipeline.source.bucket import newest_catalog, open_bucket
+from headrace.pipeline.source.data_source import HeadraceDataSource
+from headrace.pipeline.source.errors import SourceError
+from tests.e2e.broker_process import HeadraceProcess
+from tests.e2e.client_programs import CONFLUENT
+from tests.e2e.records import Record
+
+pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(300)]
+
+START_MS = 1_700_000_000_000
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+@dataclass
+class World:
+    """A bucket with topics, and what Spark's Kafka source has read of them."""
+
+    bucket: str
+    codecs: list[tuple[Any, ...]]  # rows of the topic "codecs", all columns
+    ends: dict[int, int]  # of the topic "codecs"
+
+
+def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """All columns, comparable, by partition and offset."""
+    found = []
+    for row in frame.collect():
+        headers = None
+        if "headers" in row and row.headers is not None:
+            headers = [
+                (it.key, None if it.value is None else bytes(it.value)) for it in row.headers
+            ]
+        key, value = (None if it is None else bytes(it) for it in (row.key, row.value))
+        place = (row.topic, row.partition, row.offset)
+        found.append((*place, key, value, row.timestamp, row.timestampType, headers))
+    return sorted(found, key=lambda it: it[:3])
+
+
+def published(bucket: str) -> dict[tuple[str, int], int]:
+    """Ends of partitions, by the newest metadata in the bucket."""
+    try:
+        catalog = newest_catalog(open_bucket(bucket))
+    except SourceError:
+        return {}  # there is none yet
+    names = catalog.matching(".*")
+    return {it: stored.end_offset for it in names if (stored := catalog.stored(it)) is not None}
+
+
+def records(number: int) -> list[Record]:
+    """Nulls, empties, headers of all kinds, in three partitions."""
+    kinds = [
+        Record(b"value", b"key", (("a", b"1"), ("a", None))),
+        Record(None, b"key"),
+        Record(b"", b""),
+        Record(b"x" * 2_000, None, (("", b""), ("h", b"\xff\xfe"))),
+    ]
+    return [
+        Record(
+            kinds[n % 4].value,
+            kinds[n % 4].key,
+            kinds[n % 4].headers,
+            partition=n % 3,
+            timestamp_ms=START_MS + 1_000 * n,
+        )
+        for n in range(number)
+    ]
+
+
+@pytest.fixture(scope="module")
+def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> World:
+    directory = tmp_path_factory.mktemp("bucket-source")
+    settings = {
+        "s3.stream.object.split.size": "65536",
+        "s3.object.block.size": "16384",
+        "s3.wal.upload.interval.ms": "500",
+        "headrace.metadata.snapshot.publish.interval.ms": "1000",
+    }
+    with HeadraceProcess(directory, overrides=settings) as broker:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        appended = {"message.timestamp.type": "LogAppendTime"}
+        for it in admin.create_topics(
+            [
+                NewTopic("codecs", 3, 1),
+                NewTopic("appended", 1, 1, config=appended),
+            ]
+        ).values():
+            it.result(30)
+        for codec in CODECS:
+            CONFLUENT.produce(broker.bootstrap, "codecs", records(120), compression=codec)
+        CONFLUENT.produce(broker.bootstrap, "appended", [Record(b"a"), Record(b"b")])
+        kafka = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.bootstrap)
+        by_broker = kafka.option("subscribe", "codecs").option("includeHeaders", "true").load()
+        expected = rows(by_broker)
+        bucket = f"file://{directory / 'data/bucket'}"
+        offsets = {("codecs", 0): 200, ("codecs", 1): 200, ("codecs", 2): 200, ("appended", 0): 2}
+        broker.process.wait_until(
+            lambda: published(bucket).items() >= offsets.items(),
+            "all is in the bucket",
+            timeout_s=60,
+        )
+    spark.dataSource.register(HeadraceDataSource)
+    ends: dict[int, int] = {}
+    for row in expected:
+        ends[row[1]] = row[2] + 1
+    return World(bucket, expected, ends)
+
+
+def read(spark: SparkSession, world: World, **options: object) -> DataFrame:
+    reader = spark.read.format("headrace").option("bucket", world.bucket)
+    for name, value in options.items():
+        reader = reader.option(name, str(value))
+    return reader.load()
+
+
+def test_the_rows_are_those_of_the_kafka_source(spark: SparkSession, world: World) -> None:
+    frame = read(spark, world, subscribe="codecs", includeHeaders="true")
+    assert len(world.codecs) == 600
+    assert rows(frame) == world.codecs
+
+
+def test_one_partition_is_read_by_several_tasks(spark: SparkSession, world: World) -> None:
+    frame = read(spark, world, subscribe="codecs", includeHeaders="true", minPartitions=6)
+    assert frame.rdd.getNumPartitions() >= 4
+    assert rows(frame) == world.codecs
+
+
+def test_offsets_that_were_asked_for(spark: SparkSession, world: World) -> None:
+    starting = {"codecs": {"0": 10, "1": -2, "2": 5}}
+    ending = {"codecs": {"0": 20, "1": 7, "2": -1}}
+    frame = read(
+        spark,
+        world,
+        subscribe="codecs",
+        startingOffsets=json.dumps(starting),
+        endingOffsets=json.dumps(ending),
+    )
+    wanted = {0: (10, 20), 1: (0, 7), 2: (5, world.ends[2])}
+    expected = [(p, o) for p, (start, end) in wanted.items() for o in range(start, end)]
+    found = sorted((row.partition, row.offset) for row in frame.collect())
+    assert found == sorted(expected)
+
+
+def test_times_that_were_asked_for(spark: SparkSession, world: World) -> None:
+    frame = read(
+        spark, world, assign=json.dumps({"codecs": [1]}), startingTimestamp=START_MS + 60_000
+    )
+    first = next(
+        it[2] for it in world.codecs if it[1] == 1 and it[5].timestamp() * 1000 >= START_MS + 60_000
+    )
+    assert min(row.offset for row in frame.collect()) == first
+
+
+def test_append_times(spark: SparkSession, world: World) -> None:
+    found = read(spark, world, subscribe="appended").orderBy("offset").collect()
+    assert [(bytes(row.value), row.timestampType) for row in found] == [(b"a", 1), (b"b", 1)]
+    assert time.time() - 600 < found[0].timestamp.timestamp() <= time.time()
+
+
+def test_columns_that_were_asked_for(spark: SparkSession, world: World) -> None:
+    frame = read(spark, world, subscribePattern="app.*", columns="offset,value")
+    assert frame.columns == ["offset", "value"]
+    assert [(it.offset, bytes(it.value)) for it in frame.orderBy("offset").collect()] == [
+        (0, b"a"),
+        (1, b"b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"subscribe": "codecs", "startingOffset": "earliest"}, "is startingOffsets meant?"),
+        ({"subscribe": "nothing"}, "no topic 'nothing'"),
+        ({}, "exactly one of the options subscribe"),
+    ],
+)
+def test_an_option_that_means_nothing(
+    spark: SparkSession, world: World, options: dict[str, str], message: str
+) -> None:
+    with pytest.raises(AnalysisException, match=message):
+        read(spark, world, **options).collect()
