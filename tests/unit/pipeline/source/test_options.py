@@ -29,7 +29,6 @@ def test_names_are_those_of_the_kafka_source_in_any_case() -> None:
             "kafka.bootstrap.servers": "nobody:9092",
             "kafkaConsumer.pollTimeoutMs": "1",
         },
-        is_stream=False,
     )
     assert found.subscribe == ("a", "b")
     assert found.starting.offsets == {TopicPartition("a", 0): -2, TopicPartition("a", 1): 7}
