@@ -2,9 +2,12 @@
 
 import json
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.errors import AnalysisException
@@ -16,10 +19,15 @@ from headrace.pipeline.source.errors import SourceError
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
+from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(300)]
 
 START_MS = 1_700_000_000_000
+EARLY = {
+    "s3.wal.upload.interval.ms": "500",
+    "headrace.metadata.snapshot.publish.interval.ms": "1000",
+}
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -80,12 +88,7 @@ def records(number: int) -> list[Record]:
 @pytest.fixture(scope="module")
 def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> World:
     directory = tmp_path_factory.mktemp("bucket-source")
-    settings = {
-        "s3.stream.object.split.size": "65536",
-        "s3.object.block.size": "16384",
-        "s3.wal.upload.interval.ms": "500",
-        "headrace.metadata.snapshot.publish.interval.ms": "1000",
-    }
+    settings = {"s3.stream.object.split.size": "65536", "s3.object.block.size": "16384", **EARLY}
     with HeadraceProcess(directory, overrides=settings) as broker:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap})
         appended = {"message.timestamp.type": "LogAppendTime"}
@@ -189,3 +192,38 @@ def test_an_option_that_means_nothing(
 ) -> None:
     with pytest.raises(AnalysisException, match=message):
         read(spark, world, **options).collect()
+
+
+@pytest.mark.s3
+def test_a_bucket_of_an_s3_service(
+    spark: SparkSession, component: Callable[[Callable[[], object]], None], tmp_path: Path
+) -> None:
+    component(minio_program)
+    keys = {"aws_access_key_id": ACCESS_KEY, "aws_secret_access_key": SECRET_KEY}
+    with MinioServer(tmp_path / "minio") as server:
+        client = boto3.client("s3", endpoint_url=server.endpoint, region_name="us-east-1", **keys)
+        client.create_bucket(Bucket="headrace")
+        uri = f"s3://headrace?region=us-east-1&endpoint={server.endpoint}&pathStyle=true"
+        bucket = f"{uri}&accessKey={ACCESS_KEY}&secretKey={SECRET_KEY}"
+        with HeadraceProcess(
+            tmp_path / "node",
+            overrides={"s3.data.buckets": f"0@{uri}", **EARLY},
+            environment={it.upper(): value for it, value in keys.items()},
+        ) as broker:
+            sent = [replace(it, partition=0) for it in records(300)]
+            CONFLUENT.produce(broker.bootstrap, "stored", sent, compression="zstd")
+            broker.process.wait_until(
+                lambda: sum(published(bucket).values()) == 300, "all is in the bucket", timeout_s=60
+            )
+        spark.dataSource.register(HeadraceDataSource)
+        reader = spark.read.format("headrace").option("subscribe", "stored")
+        values = [it.value for it in reader.option("bucket", bucket).load().collect()]
+        assert sorted(map(str, values)) == sorted(str(wanted(it)) for it in sent)
+        refused = bucket.replace(SECRET_KEY, "wrong-secret")
+        with pytest.raises(AnalysisException, match="cannot read metadata of the bucket headrace"):
+            reader.option("bucket", refused).load().collect()
+
+
+def wanted(record: Record) -> bytearray | None:
+    """The value, as Spark gives it back."""
+    return None if record.value is None else bytearray(record.value)
