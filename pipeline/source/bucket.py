@@ -130,7 +130,7 @@ class S3Bucket:
                 raise ObjectGoneError(key) from error
             except Exception as error:
                 reason = re.sub(r"\s+", " ", str(error))[:500]
-                if attempt == MAX_ATTEMPTS or isinstance(error, PermissionError):
+                if attempt == MAX_ATTEMPTS:
                     raise SourceError(
                         f"cannot read {key} of the bucket {self._name}: {reason}"
                     ) from error

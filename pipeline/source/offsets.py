@@ -40,11 +40,17 @@ def batch_ranges(
     found: list[WantedRange] = []
     for name in names:
         stored = _stored(catalog, name)
-        end = ends[name]
-        end = stored.end_offset if end is None else min(end, stored.end_offset)
         start = starts[name]
-        if start < end:
-            found.append(WantedRange(name, start, end))
+        known = ends[name]
+        end = stored.end_offset if known is None else known
+        if max(start, end) > stored.end_offset and options.fails_on_loss:
+            raise DataLossError(
+                f"{name.topic}-{name.partition} is in the bucket up to offset {stored.end_offset} only, by the metadata "
+                f"up to entry {catalog.index}; asked for is {max(start, end)}. A later run finds more; the option "
+                f"failOnDataLoss=false reads what is there"
+            )
+        if start < min(end, stored.end_offset):
+            found.append(WantedRange(name, start, min(end, stored.end_offset)))
     return found
 
 

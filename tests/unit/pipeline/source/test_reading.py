@@ -180,6 +180,17 @@ def test_a_start_that_is_deleted() -> None:
     assert rows_of(bucket, planned(bucket, failOnDataLoss="false", **starting))[0] == (0, 7)
 
 
+@pytest.mark.parametrize("option", ["startingOffsets", "endingOffsets"])
+def test_offsets_that_are_not_in_the_bucket_yet(option: str) -> None:
+    bucket = StoredTopics()
+    bucket.publish({0: [(0, 0, 50)]})
+    asked = {option: '{"orders": {"0": 51}}'}
+    with pytest.raises(DataLossError, match=r"up to offset 50 only, .*; asked for is 51"):
+        planned(bucket, **asked)
+    found = rows_of(bucket, planned(bucket, failOnDataLoss="false", **asked))
+    assert found == [(0, it) for it in range(50 if option == "endingOffsets" else 0)]
+
+
 def test_a_time_that_nothing_is_as_new_as() -> None:
     bucket = StoredTopics()
     bucket.publish({0: [(0, 0, 50)]})
