@@ -45,7 +45,7 @@ def batch_ranges(
         end = stored.end_offset if known is None else known
         if max(start, end) > stored.end_offset and options.fails_on_loss:
             raise DataLossError(
-                f"{name.topic}-{name.partition} is in the bucket up to offset {stored.end_offset} only, by the metadata "
+                f"{name.topic}-{name.partition} is in the bucket up to offset {stored.end_offset} only, by metadata "
                 f"up to entry {catalog.index}; asked for is {max(start, end)}. A later run finds more; the option "
                 f"failOnDataLoss=false reads what is there"
             )
