@@ -22,10 +22,10 @@ from headrace.storage.errors import (
 )
 from headrace.storage.object_store.failures import kind_of
 from headrace.storage.object_store.retrying import RequestRefusedError, Retries, RetryPolicy
-from headrace.storage.object_store.s3 import _open
 from headrace.storage.object_store.s3_access import resolve_access
 from headrace.storage.object_store.s3_client import S3Client, make_client
 from headrace.storage.object_store.s3_errors import Asked, failure_of, translating_obstore
+from headrace.storage.object_store.s3_store import open_store
 from headrace.storage.object_store.uri import parse_bucket_uri
 from tests.environment.ports import free_port
 from tests.integration.s3_fault_server import (
@@ -106,7 +106,7 @@ class Clients:
     def __init__(self, endpoint, read_timeout_s=10):
         uri = f"s3://bucket?endpoint={endpoint}&accessKey=a&secretKey=b"
         access = resolve_access(parse_bucket_uri(uri), {})
-        self.store = _open(access)
+        self.store = open_store(access, dict)
         self.boto3 = S3Client(
             lambda: make_client(access, read_timeout_s),
             threads=1,
