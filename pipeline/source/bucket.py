@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from headrace.config.bucket_uris import FileLocation, S3Location
-from headrace.metadata.log.snapshot_format import decode_snapshot
-from headrace.metadata.published import FOLDER, parse_published_key
-from headrace.pipeline.source.catalog import Catalog
 from headrace.pipeline.source.errors import ObjectGoneError, OptionError, SourceError
 from headrace.storage.object_store.uri import parse_bucket_uri
 from headrace.storage.objects.index_block import ObjectIndex
@@ -40,6 +37,10 @@ class Bucket(Protocol):
 
     def whole(self, key: str) -> bytes:
         """Return an object; errors as of `read`."""
+        ...
+
+    def time_ms(self, key: str) -> int:
+        """Return when an object was put, in milliseconds since 1970; errors as of `read`."""
         ...
 
 
@@ -77,6 +78,13 @@ class DirectoryBucket:
             raise ObjectGoneError(key) from error
         except OSError as error:
             raise SourceError(f"cannot read {key} of the bucket {self._path}: {error}") from error
+
+    def time_ms(self, key: str) -> int:
+        """See `Bucket.time_ms`."""
+        try:
+            return (self._path / key).stat().st_mtime_ns // 1_000_000
+        except FileNotFoundError as error:
+            raise ObjectGoneError(key) from error
 
 
 class S3Bucket:
@@ -121,6 +129,12 @@ class S3Bucket:
         path = self._prefix + key
         return self._asked(key, lambda: bytes(self._obstore.get(self._store, path).bytes()))
 
+    def time_ms(self, key: str) -> int:
+        """See `Bucket.time_ms`."""
+        path = self._prefix + key
+        found = self._asked(key, lambda: self._obstore.head(self._store, path))
+        return int(found["last_modified"].timestamp() * 1_000)
+
     def _asked(self, key: str, ask: Callable[[], T]) -> T:
         pause_s = _FIRST_PAUSE_S
         for attempt in range(1, MAX_ATTEMPTS + 1):
@@ -156,40 +170,6 @@ def open_bucket(uri: str) -> Bucket:
     raise OptionError(
         "option bucket: mem:// is the memory of one broker, which no other process can read"
     )
-
-
-def newest_catalog(bucket: Bucket, cluster_id: str = "") -> Catalog:
-    """Read the newest metadata snapshot.
-
-    Args:
-        bucket: where it is.
-        cluster_id: whose; may be empty where the bucket is of one cluster.
-
-    Raises:
-        OptionError: the cluster must be named, or there is none of this name.
-        SourceError: there is no snapshot yet, or it cannot be read.
-    """
-    for _ in range(MAX_ATTEMPTS):
-        found = {
-            parsed: key
-            for key in bucket.keys(f"{FOLDER}/{cluster_id}" if cluster_id else FOLDER)
-            if (parsed := parse_published_key(key)) is not None
-        }
-        clusters = sorted({name for name, _ in found})
-        if len(clusters) > 1:
-            raise OptionError(
-                f"the bucket has the clusters {', '.join(clusters)}: name one by the option cluster"
-            )
-        if not found:
-            raise SourceError(
-                f"the bucket has no metadata snapshot{f' of cluster {cluster_id}' if cluster_id else ''}: the "
-                f"controller puts one there every headrace.metadata.snapshot.publish.interval.ms"
-            )
-        try:
-            return Catalog(decode_snapshot(bucket.whole(found[max(found)])))
-        except ObjectGoneError:
-            continue  # newer ones have been published meanwhile, and this one was deleted
-    raise SourceError("each metadata snapshot was deleted before it could be read")
 
 
 def read_index(bucket: Bucket, key: str, size_bytes: int) -> ObjectIndex:

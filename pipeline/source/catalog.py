@@ -46,8 +46,9 @@ class StoredPartition:
 class Catalog:
     """One snapshot of the metadata, by the names that clients use."""
 
-    def __init__(self, image: MetadataImage) -> None:
+    def __init__(self, image: MetadataImage, time_ms: int = 0) -> None:
         self._image = image
+        self.time_ms = time_ms  # when the snapshot was put into the bucket; 0: not asked for
 
     @property
     def cluster_id(self) -> str:
@@ -63,6 +64,18 @@ class Catalog:
     def term(self) -> int:
         """Term of that entry."""
         return self._image.term
+
+    def has_topic(self, name: str) -> bool:
+        """Whether there is such a topic."""
+        return self._image.topic(name) is not None
+
+    def topic_id(self, name: str) -> str:
+        """The id of a topic, which one of the same name that is created later does not have.
+
+        Raises:
+            OptionError: the snapshot has no such topic.
+        """
+        return str(self._topic(name).topic_id)
 
     def subscribed(self, names: Sequence[str]) -> list[TopicPartition]:
         """All partitions of these topics.

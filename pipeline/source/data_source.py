@@ -7,30 +7,21 @@ Source: pyspark.sql.datasource of Apache Spark 4.0.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from headrace.pipeline.source.bucket import Bucket, newest_catalog, open_bucket, read_index
+from headrace.pipeline.source.bucket import open_bucket
 from headrace.pipeline.source.catalog import Catalog
-from headrace.pipeline.source.errors import ObjectGoneError, SourceError
 from headrace.pipeline.source.offsets import batch_ranges
-from headrace.pipeline.source.options import SourceOptions, read_options
-from headrace.pipeline.source.plan import (
-    Task,
-    WantedRange,
-    divide,
-    large_objects,
-    parts_of,
-    task_bytes,
-)
+from headrace.pipeline.source.options import SourceOptions, read_options, wanted_columns
+from headrace.pipeline.source.planning import BucketTask, plan_tasks
 from headrace.pipeline.source.reading import Reading, read_task
+from headrace.pipeline.source.snapshots import newest_catalog, with_metadata
+from headrace.pipeline.source.stream_reader import BucketStreamReader
 from headrace.pipeline.source.times import find_by_timestamp
-
-MAX_PLANS: Final = 10  # each from newer metadata, when an object of the last was gone
 
 _TYPES: Final = {
     "key": "binary",
@@ -44,14 +35,6 @@ _TYPES: Final = {
 }
 
 
-@dataclass
-class BucketTask(InputPartition):
-    """What one task reads."""
-
-    task: Task
-    reading: Reading
-
-
 class HeadraceDataSource(DataSource):
     """Reads topics from the bucket; the options are those of `headrace.pipeline.source.options`."""
 
@@ -62,12 +45,15 @@ class HeadraceDataSource(DataSource):
 
     def schema(self) -> str:
         """The columns, as Spark's Kafka source has them."""
-        columns = read_options(self.options).columns
-        return ", ".join(f"{it} {_TYPES[it]}" for it in columns)
+        return ", ".join(f"{it} {_TYPES[it]}" for it in wanted_columns(self.options))
 
     def reader(self, schema: StructType) -> "BucketReader":  # noqa: ARG002 - it is ours
         """Read once."""
         return BucketReader(read_options(self.options))
+
+    def streamReader(self, schema: StructType) -> BucketStreamReader:  # noqa: ARG002, N802 - as Spark has it
+        """Read in micro-batches."""
+        return BucketStreamReader(read_options(self.options, is_stream=True))
 
 
 class BucketReader(DataSourceReader):
@@ -78,48 +64,17 @@ class BucketReader(DataSourceReader):
 
     def partitions(self) -> Sequence[BucketTask]:
         """Plan, on the driver."""
-        bucket = open_bucket(self._options.bucket)
-        for _ in range(MAX_PLANS):
-            catalog = newest_catalog(bucket, self._options.cluster)
-            try:
-                find_time = partial(find_by_timestamp, bucket, catalog)
-                wanted = batch_ranges(catalog, self._options, find_time)
-                return plan(bucket, catalog, self._options, wanted) or [_nothing(self._options)]
-            except ObjectGoneError:
-                continue
-        raise SourceError(
-            "objects that the newest metadata names are not in the bucket; `headrace bucket fsck` says which"
-        )
+        bucket, options = open_bucket(self._options.bucket), self._options
+
+        def planned(catalog: Catalog) -> list[BucketTask]:
+            wanted = batch_ranges(catalog, options, partial(find_by_timestamp, bucket, catalog))
+            return plan_tasks(bucket, catalog, options, wanted)
+
+        catalog = newest_catalog(bucket, options.cluster)
+        nothing = BucketTask((), Reading(options.columns, options.fails_on_loss, options.cluster))
+        return with_metadata(bucket, catalog, planned) or [nothing]  # Spark wants at least one
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Read one task, in a worker."""
         task = cast("BucketTask", partition)  # what `partitions` returned, from the driver
         yield from read_task(open_bucket(self._options.bucket), task.task, task.reading)
-
-
-def plan(
-    bucket: Bucket, catalog: Catalog, options: SourceOptions, wanted: Sequence[WantedRange]
-) -> list[BucketTask]:
-    """Divide what is wanted into tasks.
-
-    Raises:
-        ObjectGoneError: a large object is gone: newer metadata is needed.
-    """
-    parts = parts_of(catalog, wanted)
-    most_bytes = task_bytes(
-        parts,
-        max_partition_bytes=options.max_partition_bytes,
-        min_partitions=options.min_partitions,
-    )
-    stored = {it.stored.object_id: it.stored for it in parts}
-    indexes = {
-        object_id: read_index(bucket, stored[object_id].key, stored[object_id].size_bytes)
-        for object_id in sorted(large_objects(parts, most_bytes))
-    }
-    reading = Reading(options.columns, options.fails_on_loss, catalog.cluster_id)
-    return [BucketTask(it, reading) for it in divide(parts, indexes, most_bytes)]
-
-
-def _nothing(options: SourceOptions) -> BucketTask:
-    """Spark wants at least one task."""
-    return BucketTask((), Reading(options.columns, options.fails_on_loss, options.cluster))

@@ -24,6 +24,15 @@ def chosen_partitions(catalog: Catalog, options: SourceOptions) -> list[TopicPar
     return catalog.subscribed(options.subscribe)
 
 
+def present_partitions(catalog: Catalog, options: SourceOptions) -> list[TopicPartition]:
+    """Those of the chosen partitions that are in the metadata."""
+    if options.subscribe_pattern:
+        return catalog.matching(options.subscribe_pattern)
+    if options.assign:
+        return catalog.assigned([it for it in options.assign if catalog.stored(it) is not None])
+    return catalog.subscribed([it for it in options.subscribe if catalog.has_topic(it)])
+
+
 def batch_ranges(
     catalog: Catalog, options: SourceOptions, find_time: FindTime
 ) -> list[WantedRange]:
@@ -39,7 +48,7 @@ def batch_ranges(
     ends = _resolved("endingOffsets", catalog, options.ending, names, find_time)
     found: list[WantedRange] = []
     for name in names:
-        stored = _stored(catalog, name)
+        stored = stored_partition(catalog, name)
         start = starts[name]
         known = ends[name]
         end = stored.end_offset if known is None else known
@@ -61,7 +70,7 @@ def starting_offsets(
     found = _resolved("startingOffsets", catalog, options.starting, names, find_time)
     offsets: dict[TopicPartition, int] = {}
     for name, known in found.items():
-        stored = _stored(catalog, name)
+        stored = stored_partition(catalog, name)
         if known is None and not options.latest_without_match:
             raise SourceError(
                 f"{name.topic}-{name.partition} has no record as new as the time to begin at, as far as the bucket "
@@ -105,7 +114,7 @@ def _resolved(
         )
     found: dict[TopicPartition, int | None] = {}
     for name in names:
-        stored = _stored(catalog, name)
+        stored = stored_partition(catalog, name)
         if bound.timestamp_ms is not None:
             found[name] = find_time(stored, bound.timestamp_ms)
         elif bound.timestamps_ms is not None:
@@ -117,7 +126,12 @@ def _resolved(
     return found
 
 
-def _stored(catalog: Catalog, name: TopicPartition) -> StoredPartition:
+def stored_partition(catalog: Catalog, name: TopicPartition) -> StoredPartition:
+    """What is committed of a partition.
+
+    Raises:
+        OptionError: it is not in the metadata.
+    """
     found = catalog.stored(name)
     if found is None:
         raise OptionError(

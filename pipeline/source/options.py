@@ -6,7 +6,7 @@ Source: KafkaSourceProvider.scala of Apache Spark 4.0, for names, precedence and
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,6 +28,8 @@ _KNOWN: Final = (
     "endingTimestamp",
     "failOnDataLoss",
     "includeHeaders",
+    "maxBytesPerTrigger",
+    "maxOffsetsPerTrigger",
     "maxPartitionBytes",
     "minPartitions",
     "startingOffsets",
@@ -41,14 +43,13 @@ _BY_FOLDED_NAME: Final = {it.lower(): it for it in _KNOWN}
 _CONSUMER_PREFIX: Final = (
     "kafka."  # options of a client, for which there is no use without a broker
 )
-# Of the Kafka source, for what a batch from the bucket has not: consumers, groups, triggers.
+# Of the Kafka source, for what a read from the bucket has not: consumers and groups.
 _WITHOUT_EFFECT: Final = frozenset(
     {
         "fetchoffset.numretries",
         "fetchoffset.retryintervalms",
         "groupidprefix",
         "kafkaconsumer.polltimeoutms",
-        "maxoffsetspertrigger",
     }
 )
 _SUFFIXES: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -81,10 +82,17 @@ class SourceOptions:
     max_partition_bytes: int
     fails_on_loss: bool
     columns: tuple[str, ...]
+    max_offsets_per_trigger: int | None  # of a stream, as the next
+    max_bytes_per_trigger: int | None
 
 
-def read_options(options: Mapping[str, str]) -> SourceOptions:
-    """Read the options of a batch.
+def wanted_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of the columns; errors as of `read_options`."""
+    return _columns(_canonical(options))
+
+
+def read_options(options: Mapping[str, str], *, is_stream: bool = False) -> SourceOptions:
+    """Read the options of a batch or of a stream.
 
     Raises:
         OptionError: one is unknown, missing or meaningless; the message names it.
@@ -99,6 +107,8 @@ def read_options(options: Mapping[str, str]) -> SourceOptions:
         raise OptionError(
             "exactly one of the options subscribe, subscribePattern and assign says what is read"
         )
+    if is_stream:
+        _refuse_end(values)
     strategy = values.get("startingOffsetsByTimestampStrategy", "error").lower()
     if strategy not in ("error", "latest"):
         raise OptionError("option startingOffsetsByTimestampStrategy is error or latest")
@@ -108,14 +118,33 @@ def read_options(options: Mapping[str, str]) -> SourceOptions:
         subscribe=tuple(it.strip() for it in values.get("subscribe", "").split(",") if it.strip()),
         subscribe_pattern=values.get("subscribePattern", ""),
         assign=_assigned(values.get("assign", "")),
-        starting=_bound(values, "starting", EARLIEST, refused=LATEST),
+        starting=_starting(values, is_stream=is_stream),
         ending=_bound(values, "ending", LATEST, refused=EARLIEST),
         latest_without_match=strategy == "latest",
         min_partitions=_positive("minPartitions", values.get("minPartitions", "1")),
-        max_partition_bytes=_size("maxPartitionBytes", values.get("maxPartitionBytes")),
+        max_partition_bytes=_limit(values, "maxPartitionBytes", _size) or MAX_PARTITION_BYTES,
         fails_on_loss=_flag("failOnDataLoss", values.get("failOnDataLoss", "true")),
         columns=_columns(values),
+        max_offsets_per_trigger=_limit(values, "maxOffsetsPerTrigger", _positive),
+        max_bytes_per_trigger=_limit(values, "maxBytesPerTrigger", _size),
     )
+
+
+def _refuse_end(values: Mapping[str, str]) -> None:
+    for name in ("endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets"):
+        if name in values:
+            raise OptionError(f"option {name} is for batches: a stream has no end")
+
+
+def _starting(values: Mapping[str, str], *, is_stream: bool) -> Bound:
+    if is_stream:
+        return _bound(values, "starting", LATEST, refused=None)
+    return _bound(values, "starting", EARLIEST, refused=LATEST)
+
+
+def _limit(values: Mapping[str, str], name: str, read: Callable[[str, str], int]) -> int | None:
+    text = values.get(name)
+    return None if text is None else read(name, text)
 
 
 def _canonical(options: Mapping[str, str]) -> dict[str, str]:
@@ -152,7 +181,7 @@ def _columns(values: Mapping[str, str]) -> tuple[str, ...]:
     return names
 
 
-def _bound(values: Mapping[str, str], which: str, default: int, *, refused: int) -> Bound:
+def _bound(values: Mapping[str, str], which: str, default: int, *, refused: int | None) -> Bound:
     """The first of startingTimestamp, startingOffsetsByTimestamp and startingOffsets that is there; so for an end."""
     timestamp = values.get(f"{which}Timestamp")
     if timestamp is not None:
@@ -239,9 +268,7 @@ def _flag(name: str, text: str) -> bool:
     return text.lower() == "true"
 
 
-def _size(name: str, text: str | None) -> int:
-    if text is None:
-        return MAX_PARTITION_BYTES
+def _size(name: str, text: str) -> int:
     match = _SIZE.fullmatch(text.strip().lower())
     if match is None or not int(match[1]):
         raise OptionError(

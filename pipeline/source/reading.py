@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from headrace.pipeline.columns.decoder import decode
 from headrace.pipeline.columns.selection import WantedRows
-from headrace.pipeline.source.bucket import Bucket, each_run, newest_catalog, read_index
+from headrace.pipeline.source.bucket import Bucket, each_run, read_index
 from headrace.pipeline.source.catalog import Catalog, StoredRange, TopicPartition
 from headrace.pipeline.source.errors import DataLossError, ObjectGoneError, SourceError
 from headrace.pipeline.source.plan import Part, Task
+from headrace.pipeline.source.snapshots import newest_catalog
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.objects.data_block import iterate_batches, verify_block
 from headrace.storage.objects.index_block import ObjectIndex

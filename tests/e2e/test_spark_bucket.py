@@ -13,9 +13,10 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from headrace.pipeline.source.bucket import newest_catalog, open_bucket
+from headrace.pipeline.source.bucket import open_bucket
 from headrace.pipeline.source.data_source import HeadraceDataSource
 from headrace.pipeline.source.errors import SourceError
+from headrace.pipeline.source.snapshots import newest_catalog
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record

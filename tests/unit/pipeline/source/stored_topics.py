@@ -1,10 +1,11 @@
 """A bucket in memory with one topic, laid out in objects as a test wants it, and its metadata snapshot."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from uuid import UUID
 
 from headrace.metadata.log.snapshot_format import encode_snapshot
-from headrace.metadata.published import published_key
+from headrace.metadata.published import parse_published_key, published_key
 from headrace.metadata.records.cluster import ClusterIdRecord, NextIdsRecord
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.objects import (
@@ -24,6 +25,7 @@ from tests.unit.storage.samples import joined, write
 
 CLUSTER = "unit"
 TOPIC = "orders"
+TOPIC_ID = UUID(int=1)
 START_MS = 1_700_000_000_000
 RECORDS_PER_BATCH = 5
 
@@ -50,16 +52,22 @@ class StoredTopics:
         self.reads: list[tuple[str, int, int]] = []
         self._index = 0
 
-    def publish(self, layout: Mapping[int, Sequence[Range]], starts: Sequence[int] = (0,)) -> None:
+    def publish(
+        self,
+        layout: Mapping[int, Sequence[Range]],
+        starts: Sequence[int] = (0,),
+        *,
+        topic_id: UUID = TOPIC_ID,
+    ) -> None:
         """Put these objects and a newer snapshot that names them and no other.
 
         Args:
             layout: ranges by object id, in order of streams.
             starts: of the partitions' data streams.
+            topic_id: of the topic.
         """
         self._index += 1
-        topic_id = UUID(int=1)
-        ends = dict.fromkeys(range(0, 2 * len(starts), 2), 0)
+        ends = {2 * number: start for number, start in enumerate(starts)}
         for ranges in layout.values():
             for stream_id, _, end in ranges:
                 ends[stream_id] = max(ends[stream_id], end)
@@ -86,6 +94,14 @@ class StoredTopics:
         key = published_key(CLUSTER, SnapshotId(self._index, 1))
         self.objects[key] = b"".join(encode_snapshot(image))
 
+    def write_to(self, directory: Path) -> str:
+        """Write a bucket of files; returns its URI."""
+        for key, data in self.objects.items():
+            path = directory / key
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        return f"file://{directory}"
+
     def delete(self, object_id: int) -> None:
         del self.objects[object_key(CLUSTER, object_id)]
 
@@ -100,3 +116,6 @@ class StoredTopics:
         if key not in self.objects:
             raise ObjectGoneError(key)
         return self.objects[key]
+
+    def time_ms(self, key: str) -> int:
+        return parsed[1].index * 1_000 if (parsed := parse_published_key(key)) else 0

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.pipeline.source.bucket import newest_catalog, read_index
+from headrace.pipeline.source.bucket import read_index
 from headrace.pipeline.source.catalog import TopicPartition
 from headrace.pipeline.source.errors import DataLossError, OptionError, SourceError
 from headrace.pipeline.source.offsets import batch_ranges
 from headrace.pipeline.source.options import read_options
 from headrace.pipeline.source.plan import Task, divide, large_objects, parts_of, task_bytes
 from headrace.pipeline.source.reading import Reading, read_task
+from headrace.pipeline.source.snapshots import newest_catalog
 from headrace.pipeline.source.times import find_by_timestamp
 from tests.unit.pipeline.source.stored_topics import CLUSTER, START_MS, TOPIC, StoredTopics
 

@@ -1,0 +1,262 @@
+"""Micro-batches: each offset once, whatever the limits; what is gone is told; where a query goes on."""
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headrace.pipeline.source.catalog import TopicPartition
+from headrace.pipeline.source.errors import DataLossError, OptionError, SourceError
+from headrace.pipeline.source.options import SourceOptions, read_options
+from headrace.pipeline.source.snapshots import FreshCatalog, newest_catalog
+from headrace.pipeline.source.stream import (
+    METADATA,
+    StreamOffset,
+    first_offset,
+    from_json,
+    next_offset,
+    stream_ranges,
+    to_json,
+)
+from headrace.pipeline.source.stream_reader import BucketStreamReader
+from tests.unit.pipeline.source.stored_topics import TOPIC, TOPIC_ID, Range, StoredTopics
+
+FIRST, SECOND = TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1)
+AGAIN = UUID(int=2)  # of a topic that was created again
+
+
+def options(**given: str) -> SourceOptions:
+    return read_options({"bucket": "file:///b", "subscribe": TOPIC, **given}, is_stream=True)
+
+
+def stored(
+    *ranges: Range, starts: tuple[int, ...] = (0,), topic_id: UUID = TOPIC_ID
+) -> StoredTopics:
+    bucket = StoredTopics()
+    bucket.publish({1: list(ranges)}, starts, topic_id=topic_id)
+    return bucket
+
+
+def ranges(
+    bucket: StoredTopics, start: StreamOffset, end: StreamOffset, **given: str
+) -> list[tuple[int, int, int]]:
+    found = stream_ranges(newest_catalog(bucket), options(**given), start, end)
+    return [(it.name.partition, it.start_offset, it.end_offset) for it in found]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    ends=st.tuples(st.integers(1, 60), st.integers(1, 60)),
+    starts=st.tuples(st.integers(0, 60), st.integers(0, 60)),
+    limit=st.integers(1, 40),
+    by_bytes=st.booleans(),
+)
+def test_micro_batches_have_each_offset_once(
+    ends: tuple[int, int], starts: tuple[int, int], limit: int, *, by_bytes: bool
+) -> None:
+    begins = tuple(min(start, end - 1) for start, end in zip(starts, ends, strict=True))
+    bucket = stored((0, 0, ends[0]), (2, 0, ends[1]), starts=begins)
+    catalog = newest_catalog(bucket)
+    name = "maxBytesPerTrigger" if by_bytes else "maxOffsetsPerTrigger"
+    read = options(**{name: str(limit * 10 if by_bytes else limit)})
+    position = first_offset(catalog, dict(zip((FIRST, SECOND), begins, strict=True)))
+    seen: dict[int, list[int]] = {0: [], 1: []}
+    while (following := next_offset(catalog, read, position)) is not position:
+        count = 0
+        for it in stream_ranges(catalog, read, position, following):
+            seen[it.name.partition].extend(range(it.start_offset, it.end_offset))
+            count += it.end_offset - it.start_offset
+        assert count > 0
+        assert by_bytes or count <= limit + 1  # at least one record of each of two partitions
+        position = following
+    assert seen == {n: list(range(begins[n], ends[n])) for n in (0, 1)}
+
+
+def test_a_limit_in_bytes_is_about_that() -> None:
+    bucket = stored((0, 0, 1_000))
+    catalog = newest_catalog(bucket)
+    size_bytes = next(catalog.ranges(0, 0, 1_000)).share_bytes
+    limit = options(maxBytesPerTrigger=str(size_bytes // 4))
+    following = next_offset(catalog, limit, first_offset(catalog, {FIRST: 0}))
+    assert 240 <= following.offsets[FIRST] <= 260
+
+
+def test_a_limit_is_shared_by_what_there_is() -> None:
+    catalog = newest_catalog(stored((0, 0, 300), (2, 0, 100), starts=(0, 0)))
+    begin = first_offset(catalog, {FIRST: 0, SECOND: 0})
+    found = next_offset(catalog, options(maxOffsetsPerTrigger="100"), begin)
+    assert found.offsets == {FIRST: 75, SECOND: 25}
+
+
+def test_a_new_partition_is_read_from_its_first_record() -> None:
+    bucket = stored((0, 0, 10), (2, 0, 7), starts=(0, 0))
+    catalog = newest_catalog(bucket)
+    before = first_offset(catalog, {FIRST: 10})
+    found = next_offset(catalog, options(), before)
+    assert ranges(bucket, before, found) == [(1, 0, 7)]
+
+
+def test_records_that_retention_took_are_told() -> None:
+    bucket = stored((0, 0, 20), starts=(5,))
+    catalog = newest_catalog(bucket)
+    before = first_offset(catalog, {FIRST: 3})
+    end = next_offset(catalog, options(), before)
+    with pytest.raises(DataLossError, match="begins at offset 5; 3 to 4 are deleted"):
+        ranges(bucket, before, end)
+    assert ranges(bucket, before, end, failOnDataLoss="false") == [(0, 5, 20)]
+
+
+def test_all_records_that_retention_took_are_told() -> None:
+    bucket = stored((2, 0, 5), starts=(20, 0))
+    before = first_offset(newest_catalog(bucket), {FIRST: 3, SECOND: 5})
+    end = next_offset(newest_catalog(bucket), options(), before)
+    assert end.offsets == {FIRST: 20, SECOND: 5}
+    with pytest.raises(DataLossError, match="3 to 19 are deleted"):
+        ranges(bucket, before, end)
+    assert ranges(bucket, before, end, failOnDataLoss="false") == []
+
+
+def test_a_topic_that_was_deleted_is_told() -> None:
+    before = StreamOffset({TopicPartition("gone", 0): 3, FIRST: 0}, {"gone": "x"})
+    bucket = stored((0, 0, 20))
+    chosen = {"subscribe": f"{TOPIC},gone"}
+    end = next_offset(newest_catalog(bucket), options(**chosen), before)
+    assert end.offsets == {FIRST: 20}
+    with pytest.raises(DataLossError, match="no longer chosen, since the last micro-batch: gone-0"):
+        ranges(bucket, before, end, **chosen)
+    assert ranges(bucket, before, end, **chosen, failOnDataLoss="false") == [(0, 0, 20)]
+
+
+@pytest.mark.parametrize("end_offset", [5, 10, 15])
+def test_a_topic_that_was_created_again_is_told(end_offset: int) -> None:
+    before = first_offset(newest_catalog(stored((0, 0, 10))), {FIRST: 10})
+    bucket = stored((0, 0, end_offset), topic_id=AGAIN)
+    end = next_offset(newest_catalog(bucket), options(), before)
+    with pytest.raises(DataLossError, match="deleted and created again"):
+        ranges(bucket, before, end)
+    assert ranges(bucket, before, end, failOnDataLoss="false") == [(0, 0, end_offset)]
+
+
+def test_a_topic_that_goes_between_the_end_and_the_plan_is_told() -> None:
+    catalog = newest_catalog(stored((0, 0, 10)))
+    before = first_offset(catalog, {FIRST: 0})
+    end = next_offset(catalog, options(), before)
+    bucket = stored((0, 0, 10), topic_id=AGAIN)
+    with pytest.raises(DataLossError, match=f"since the last micro-batch: {TOPIC}-0"):
+        ranges(bucket, before, end)
+    assert ranges(bucket, before, end, failOnDataLoss="false") == []
+
+
+def test_the_offsets_of_the_kafka_source_are_gone_on_with() -> None:
+    """Its checkpoint may be ahead of the bucket: what is missing is waited for."""
+    position = from_json({TOPIC: {"0": 15}})
+    behind, caught_up = stored((0, 0, 10)), stored((0, 0, 25))
+    assert next_offset(newest_catalog(behind), options(), position) is position
+    end = next_offset(newest_catalog(caught_up), options(), position)
+    assert ranges(caught_up, position, end) == [(0, 15, 25)]
+
+
+def test_a_planned_batch_that_the_bucket_does_not_have_is_an_error() -> None:
+    start, end = from_json({TOPIC: {"0": 5}}), from_json({TOPIC: {"0": 15}})
+    bucket = stored((0, 0, 10))
+    with pytest.raises(DataLossError, match=r"up to offset 10 only.*the checkpoint says 15"):
+        ranges(bucket, start, end)
+    assert ranges(bucket, start, end, failOnDataLoss="false") == [(0, 5, 10)]
+
+
+def test_offsets_survive_the_checkpoint() -> None:
+    catalog = newest_catalog(stored((0, 0, 10), (2, 0, 7), starts=(0, 0)))
+    offset = first_offset(catalog, {FIRST: 3, SECOND: 4})
+    shown = to_json(offset, catalog)
+    assert from_json(shown) == offset
+    assert shown[TOPIC] == {"0": 3, "1": 4}
+    told = shown[METADATA]
+    assert (told["cluster"], told["index"], told["term"], told["timeMs"]) == ("unit", 1, 1, 1_000)
+
+
+@pytest.mark.parametrize("found", [{"a": 3}, {"a": {"x": 1}}, {"a": {"0": None}}])
+def test_offsets_of_another_source_are_refused(found: dict[str, Any]) -> None:
+    with pytest.raises(SourceError, match="offsets of another source"):
+        from_json(found)
+
+
+def test_options_of_a_stream() -> None:
+    found = options(maxOffsetsPerTrigger="7", maxBytesPerTrigger="2m")
+    assert (found.max_offsets_per_trigger, found.max_bytes_per_trigger) == (7, 2 << 20)
+    assert found.starting.offset == -1  # latest
+    assert options(startingOffsets="latest").starting == found.starting
+    for name in ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp"):
+        with pytest.raises(OptionError, match=f"option {name} is for batches"):
+            options(**{name: "1"})
+    with pytest.raises(OptionError, match="at least 1, not 0"):
+        options(maxOffsetsPerTrigger="0")
+
+
+class Listed(StoredTopics):
+    """Counts how often it is listed."""
+
+    listings = 0
+
+    def keys(self, folder: str) -> list[str]:
+        self.listings += 1
+        return super().keys(folder)
+
+
+def test_the_bucket_is_listed_once_a_second() -> None:
+    bucket, now_s = Listed(), [100.0]
+    bucket.publish({1: [(0, 0, 10)]})
+    fresh = FreshCatalog(bucket, "", lambda: now_s[0])
+    first = fresh.newest()
+    bucket.publish({1: [(0, 0, 20)]})
+    for _ in range(50):
+        assert fresh.newest() is first
+    assert bucket.listings == 1
+    now_s[0] += 1
+    assert (first.index, fresh.newest().index) == (1, 2)
+
+
+def test_metadata_never_go_back() -> None:
+    bucket, now_s = StoredTopics(), [100.0]
+    bucket.publish({1: [(0, 0, 10)]})
+    older = dict(bucket.objects)
+    bucket.publish({1: [(0, 0, 20)]})
+    fresh = FreshCatalog(bucket, "", lambda: now_s[0])
+    assert fresh.newest().index == 2
+    bucket.objects = older
+    now_s[0] += 60
+    assert fresh.newest().index == 2
+
+
+def test_the_first_batch_keeps_the_place_before_the_first_record(tmp_path: Path) -> None:
+    """A query from the latest offset that stops before a record comes does not miss those that come meanwhile."""
+    bucket = stored((0, 0, 10))
+    read = options(bucket=bucket.write_to(tmp_path))
+    reader = BucketStreamReader(read)
+    latest = reader.latestOffset()
+    initial = reader.initialOffset()
+    assert initial == {TOPIC: {"0": 10}}
+    assert latest != initial
+    assert reader.partitions(initial, latest) == []
+    assert reader.latestOffset() == latest
+
+    bucket.publish({1: [(0, 0, 30)]})
+    bucket.write_to(tmp_path)
+    again = BucketStreamReader(read)
+    assert again.partitions(latest, latest) == []
+    following = again.latestOffset()
+    assert following[TOPIC] == {"0": 30}
+    (task,) = again.partitions(latest, following)
+    found = [it for batch in again.read(task) for it in batch.to_pylist()]
+    assert [it["offset"] for it in found] == list(range(10, 30))
+
+
+def test_a_limit_counts_from_the_checkpoint(tmp_path: Path) -> None:
+    bucket = stored((0, 0, 100))
+    uri = bucket.write_to(tmp_path)
+    reader = BucketStreamReader(options(bucket=uri, maxOffsetsPerTrigger="10"))
+    reader.partitions({TOPIC: {"0": 40}}, {TOPIC: {"0": 40}})
+    assert reader.latestOffset()[TOPIC] == {"0": 50}
+    assert reader.latestOffset()[TOPIC] == {"0": 50}  # not planned yet
