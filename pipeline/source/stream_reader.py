@@ -2,7 +2,7 @@
 
 What Spark 4.0 does with it, each tried by a test: a query without a checkpoint asks for the latest offset before it
 asks for the initial one. After a restart it first plans an empty range that ends where the checkpoint does. With
-`availableNow` it asks for the latest offset once.
+`availableNow` it asks for the latest offset once, and commits a micro-batch only when the next one is there.
 
 Source: pyspark.sql.datasource and PythonMicroBatchStream.scala of Apache Spark 4.0.
 """

@@ -13,22 +13,16 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from headrace.pipeline.source.bucket import open_bucket
 from headrace.pipeline.source.data_source import HeadraceDataSource
-from headrace.pipeline.source.errors import SourceError
-from headrace.pipeline.source.snapshots import newest_catalog
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
+from tests.e2e.spark_buckets import EARLY, published
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(300)]
 
 START_MS = 1_700_000_000_000
-EARLY = {
-    "s3.wal.upload.interval.ms": "500",
-    "headrace.metadata.snapshot.publish.interval.ms": "1000",
-}
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -54,16 +48,6 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
         place = (row.topic, row.partition, row.offset)
         found.append((*place, key, value, row.timestamp, row.timestampType, headers))
     return sorted(found, key=lambda it: it[:3])
-
-
-def published(bucket: str) -> dict[tuple[str, int], int]:
-    """Ends of partitions, by the newest metadata in the bucket."""
-    try:
-        catalog = newest_catalog(open_bucket(bucket))
-    except SourceError:
-        return {}  # there is none yet
-    names = catalog.matching(".*")
-    return {it: stored.end_offset for it in names if (stored := catalog.stored(it)) is not None}
 
 
 def records(number: int) -> list[Record]:
