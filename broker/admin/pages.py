@@ -1,4 +1,7 @@
-"""The pages of the admin endpoint: `/metrics`, `/livez`, `/readyz`, `/compact`, `/logs`, and `POST /wal/resize`."""
+"""The pages of the admin endpoint.
+
+`/metrics`, `/livez`, `/readyz`, `/compact`, `/logs`, `/metadata/snapshot`, and `POST /wal/resize`.
+"""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -9,7 +12,13 @@ from prometheus_client.core import Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from headrace.broker.admin import compaction_http, json_http, logs_http, wal_resize_http
+from headrace.broker.admin import (
+    compaction_http,
+    json_http,
+    logs_http,
+    snapshot_http,
+    wal_resize_http,
+)
 from headrace.daemon_threads import DaemonThreads
 from headrace.loop_slices import LoopSlices
 from headrace.network import ListeningAddress
@@ -34,6 +43,7 @@ class Pages:
         resize = wal_resize_http.WalResizeEndpoint(lambda: server.resize)
         compaction = compaction_http.CompactionEndpoint(lambda: server.compaction)
         logs = logs_http.LogsEndpoint(lambda: server.logs)
+        snapshots = snapshot_http.SnapshotEndpoint(lambda: server.logs)
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
         app.router.add_get("/livez", self._livez)
@@ -43,6 +53,7 @@ class Pages:
         app.router.add_get(compaction_http.PATH, compaction.show)
         app.router.add_get(logs_http.PATH, logs.show)
         app.router.add_post(logs_http.LOSS_PATH, logs.accept_loss)
+        app.router.add_get(snapshot_http.PATH, snapshots.show)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
 
     async def serve(self, listening: Sequence[ListeningAddress]) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.topics import TopicImage
+from headrace.metadata.records.entry import SnapshotId
 from headrace.pipeline.source.errors import OptionError
 from headrace.storage.objects.keys import object_key
 
@@ -48,7 +49,7 @@ class Catalog:
 
     def __init__(self, image: MetadataImage, time_ms: int = 0) -> None:
         self._image = image
-        self.time_ms = time_ms  # when the snapshot was put into the bucket; 0: not asked for
+        self.time_ms = time_ms  # when they were put into the bucket, or a broker told them
 
     @property
     def cluster_id(self) -> str:
@@ -64,6 +65,11 @@ class Catalog:
     def term(self) -> int:
         """Term of that entry."""
         return self._image.term
+
+    @property
+    def snapshot_id(self) -> SnapshotId:
+        """Entry and term: metadata with a greater one are newer."""
+        return SnapshotId(self._image.index, self._image.term)
 
     def has_topic(self, name: str) -> bool:
         """Whether there is such a topic."""

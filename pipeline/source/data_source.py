@@ -1,7 +1,7 @@
 """`format("headrace")`: a Python data source for Spark 4.0 and newer.
 
-Spark's driver reads the newest metadata snapshot of the bucket and plans; tasks read objects. Nobody asks a broker.
-What a broker holds only in its WAL is not seen: it comes with the next upload and the next snapshot.
+Spark's driver reads the newest metadata, of the bucket or of a node, and plans; tasks read objects. Brokers give no
+record. What a broker holds only in its WAL is not seen: it comes with the next upload.
 
 Source: pyspark.sql.datasource of Apache Spark 4.0.
 """
@@ -17,9 +17,9 @@ from headrace.pipeline.source.bucket import open_bucket
 from headrace.pipeline.source.catalog import Catalog
 from headrace.pipeline.source.offsets import batch_ranges
 from headrace.pipeline.source.options import SourceOptions, read_options, wanted_columns
-from headrace.pipeline.source.planning import BucketTask, plan_tasks
+from headrace.pipeline.source.planning import BucketTask, open_metadata, plan_tasks
 from headrace.pipeline.source.reading import Reading, read_task
-from headrace.pipeline.source.snapshots import newest_catalog, with_metadata
+from headrace.pipeline.source.snapshots import with_metadata
 from headrace.pipeline.source.stream_reader import BucketStreamReader
 from headrace.pipeline.source.times import find_by_timestamp
 
@@ -70,7 +70,7 @@ class BucketReader(DataSourceReader):
             wanted = batch_ranges(catalog, options, partial(find_by_timestamp, bucket, catalog))
             return plan_tasks(bucket, catalog, options, wanted)
 
-        catalog = newest_catalog(bucket, options.cluster)
+        catalog = open_metadata(bucket, options).newest(None)
         nothing = BucketTask((), Reading(options.columns, options.fails_on_loss, options.cluster))
         return with_metadata(bucket, catalog, planned) or [nothing]  # Spark wants at least one
 

@@ -19,6 +19,7 @@ EARLIEST: Final = -2
 LATEST: Final = -1
 
 _KNOWN: Final = (
+    "adminListener",
     "assign",
     "bucket",
     "cluster",
@@ -31,6 +32,7 @@ _KNOWN: Final = (
     "maxBytesPerTrigger",
     "maxOffsetsPerTrigger",
     "maxPartitionBytes",
+    "metadata",
     "minPartitions",
     "startingOffsets",
     "startingOffsetsByTimestamp",
@@ -53,6 +55,7 @@ _WITHOUT_EFFECT: Final = frozenset(
     }
 )
 _SUFFIXES: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_ADDRESS: Final = re.compile(r"[^\s/@?#]+:\d{1,5}")
 _SIZE: Final = re.compile(r"(\d+)([kmg]?)b?")
 
 
@@ -84,6 +87,7 @@ class SourceOptions:
     columns: tuple[str, ...]
     max_offsets_per_trigger: int | None  # of a stream, as the next
     max_bytes_per_trigger: int | None
+    admin_listeners: tuple[str, ...]  # that tell the metadata; none: the bucket does
 
 
 def wanted_columns(options: Mapping[str, str]) -> tuple[str, ...]:
@@ -127,6 +131,7 @@ def read_options(options: Mapping[str, str], *, is_stream: bool = False) -> Sour
         columns=_columns(values),
         max_offsets_per_trigger=_limit(values, "maxOffsetsPerTrigger", _positive),
         max_bytes_per_trigger=_limit(values, "maxBytesPerTrigger", _size),
+        admin_listeners=_admin_listeners(values),
     )
 
 
@@ -134,6 +139,23 @@ def _refuse_end(values: Mapping[str, str]) -> None:
     for name in ("endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets"):
         if name in values:
             raise OptionError(f"option {name} is for batches: a stream has no end")
+
+
+def _admin_listeners(values: Mapping[str, str]) -> tuple[str, ...]:
+    kind = values.get("metadata", "bucket").lower()
+    if kind not in ("bucket", "broker"):
+        raise OptionError("option metadata is bucket or broker")
+    listed = values.get("adminListener", "").split(",")
+    addresses = tuple(it.strip() for it in listed if it.strip())
+    if bool(addresses) != (kind == "broker"):
+        raise OptionError(
+            "metadata=broker needs the option adminListener, and it alone does: HOST:PORT,... of nodes, as their "
+            "headrace.admin.listener"
+        )
+    wrong = [it for it in addresses if not _ADDRESS.fullmatch(it)]
+    if wrong:
+        raise OptionError(f"option adminListener is HOST:PORT,..., and not {wrong[0]!r}")
+    return addresses
 
 
 def _starting(values: Mapping[str, str], *, is_stream: bool) -> Bound:

@@ -7,6 +7,7 @@ from pyspark.sql.datasource import InputPartition
 
 from headrace.pipeline.source.bucket import Bucket, read_index
 from headrace.pipeline.source.catalog import Catalog
+from headrace.pipeline.source.listeners import ListenerMetadata
 from headrace.pipeline.source.options import SourceOptions
 from headrace.pipeline.source.plan import (
     Task,
@@ -17,6 +18,7 @@ from headrace.pipeline.source.plan import (
     task_bytes,
 )
 from headrace.pipeline.source.reading import Reading
+from headrace.pipeline.source.snapshots import BucketMetadata, Metadata
 
 
 @dataclass
@@ -25,6 +27,13 @@ class BucketTask(InputPartition):
 
     task: Task
     reading: Reading
+
+
+def open_metadata(bucket: Bucket, options: SourceOptions) -> Metadata:
+    """Open what the options want the metadata from."""
+    if options.admin_listeners:
+        return ListenerMetadata(options.admin_listeners, options.cluster)
+    return BucketMetadata(bucket, options.cluster)
 
 
 def plan_tasks(

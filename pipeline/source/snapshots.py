@@ -1,7 +1,7 @@
-"""The metadata that a job reads by: snapshots in the bucket."""
+"""The metadata that a job reads by: snapshots in the bucket, and when the newest is asked for."""
 
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.published import FOLDER, parse_published_key
@@ -10,7 +10,7 @@ from headrace.pipeline.source.bucket import MAX_ATTEMPTS, Bucket
 from headrace.pipeline.source.catalog import Catalog
 from headrace.pipeline.source.errors import ObjectGoneError, OptionError, SourceError
 
-LISTING_INTERVAL_S: Final = 1.0  # Spark asks a stream for its end every 10 ms while there is none
+ASKED_INTERVAL_S: Final = 1.0  # Spark asks a stream for its end every 10 ms while there is none
 
 T = TypeVar("T")
 
@@ -51,28 +51,47 @@ def with_metadata(bucket: Bucket, catalog: Catalog, act: Callable[[Catalog], T])
     )
 
 
-class FreshCatalog:
-    """The newest snapshot, for one query: never an older one than before, and read once."""
+class Metadata(Protocol):
+    """Where the newest metadata come from."""
 
-    def __init__(self, bucket: Bucket, cluster_id: str, monotonic_s: Callable[[], float]) -> None:
+    def newest(self, known: Catalog | None) -> Catalog:
+        """Return them, or `known` if there are no newer ones; errors as of `newest_catalog`."""
+        ...
+
+
+class BucketMetadata:
+    """The snapshots in the bucket."""
+
+    def __init__(self, bucket: Bucket, cluster_id: str) -> None:
         self._bucket = bucket
         self._cluster_id = cluster_id
+
+    def newest(self, known: Catalog | None) -> Catalog:
+        """See `Metadata.newest`."""
+        if known is not None:
+            snapshot_id, _ = _newest(self._bucket, known.cluster_id)
+            if snapshot_id <= known.snapshot_id:
+                return known
+        return newest_catalog(self._bucket, self._cluster_id)
+
+
+class FreshCatalog:
+    """The newest metadata, for one query: never older than before, and asked for once in ASKED_INTERVAL_S."""
+
+    def __init__(self, metadata: Metadata, monotonic_s: Callable[[], float]) -> None:
+        self._metadata = metadata
         self._monotonic_s = monotonic_s
         self._catalog: Catalog | None = None
-        self._listed_s = 0.0
+        self._asked_s = 0.0
 
     def newest(self) -> Catalog:
-        """Return it; the bucket is asked at most once in LISTING_INTERVAL_S. Errors as of `newest_catalog`."""
+        """Return it; errors as of `newest_catalog`."""
         catalog, now_s = self._catalog, self._monotonic_s()
-        if catalog is None:
-            catalog = newest_catalog(self._bucket, self._cluster_id)
-        elif now_s - self._listed_s >= LISTING_INTERVAL_S:
-            snapshot_id, _ = _newest(self._bucket, catalog.cluster_id)
-            if snapshot_id > SnapshotId(catalog.index, catalog.term):
-                catalog = newest_catalog(self._bucket, catalog.cluster_id)
-        else:
-            return catalog
-        self._catalog, self._listed_s = catalog, now_s
+        if catalog is None or now_s - self._asked_s >= ASKED_INTERVAL_S:
+            found = self._metadata.newest(catalog)
+            if catalog is None or found.snapshot_id > catalog.snapshot_id:
+                catalog = found
+            self._catalog, self._asked_s = catalog, now_s
         return catalog
 
 

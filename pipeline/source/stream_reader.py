@@ -18,7 +18,7 @@ from headrace.pipeline.source.bucket import open_bucket
 from headrace.pipeline.source.catalog import Catalog
 from headrace.pipeline.source.offsets import chosen_partitions, starting_offsets
 from headrace.pipeline.source.options import SourceOptions
-from headrace.pipeline.source.planning import BucketTask, plan_tasks
+from headrace.pipeline.source.planning import BucketTask, open_metadata, plan_tasks
 from headrace.pipeline.source.reading import read_task
 from headrace.pipeline.source.snapshots import FreshCatalog, with_metadata
 from headrace.pipeline.source.stream import (
@@ -93,7 +93,7 @@ class BucketStreamReader(DataSourceStreamReader):
     def _catalog(self) -> Catalog:
         if self._fresh is None:
             bucket = open_bucket(self._options.bucket)
-            self._fresh = FreshCatalog(bucket, self._options.cluster, time.monotonic)
+            self._fresh = FreshCatalog(open_metadata(bucket, self._options), time.monotonic)
         return self._fresh.newest()
 
     def _begin(self, catalog: Catalog) -> StreamOffset:

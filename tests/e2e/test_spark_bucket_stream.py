@@ -1,6 +1,7 @@
 """`readStream.format("headrace")`: micro-batches from the bucket of a running broker, and what Spark 4.0 asks for."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,19 @@ def test_the_latest_offset_is_kept_before_the_first_record(world: World, tmp_pat
     world.produce("late", 10)
     world.run("late", tmp_path, startingOffsets="latest")
     assert world.rows(tmp_path) == [it for it in world.expected("late") if it[1] >= 5]
+
+
+def test_metadata_of_a_node(world: World, tmp_path: Path) -> None:
+    world.produce("asked", 30)
+    listener = f"127.0.0.1:{world.broker.admin_port}"
+    query = world.run("asked", tmp_path, metadata="broker", adminListener=listener)
+    assert world.rows(tmp_path) == world.expected("asked")
+    read = json.loads(query.recentProgress[-1]["sources"][0]["endOffset"])["#metadata"]
+    assert abs(read["timeMs"] / 1000 - time.time()) < 120
+
+    reader = world.spark.read.format("headrace").option("bucket", world.bucket)
+    reader = reader.option("subscribe", "asked").option("metadata", "broker")
+    assert reader.option("adminListener", listener).load().count() == 30
 
 
 def test_deleted_records_are_told(world: World, tmp_path: Path) -> None:

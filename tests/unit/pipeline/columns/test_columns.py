@@ -73,7 +73,11 @@ def outcome(decode: Decode, payloads: list[bytes], selection: WantedRows, limits
     for batch in found:
         batch.validate(full=True)
         assert 1 <= batch.num_rows <= limits.max_rows
-    return pa.Table.from_batches(found, schema=selection.schema).to_pylist()
+    table = pa.Table.from_batches(found, schema=selection.schema)
+    at = table.column_names.index("timestamp") if "timestamp" in table.column_names else None
+    if at is not None:  # as a number: damage makes times that Python's calendar does not have
+        table = table.set_column(at, "timestamp", table.column(at).cast(pa.int64()))
+    return table.to_pylist()
 
 
 def batch_of(rows: list[tuple], base_offset: int, options: BatchOptions) -> bytes:

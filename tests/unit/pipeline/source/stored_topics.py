@@ -94,6 +94,9 @@ class StoredTopics:
         key = published_key(CLUSTER, SnapshotId(self._index, 1))
         self.objects[key] = b"".join(encode_snapshot(image))
 
+    def newest_snapshot(self) -> bytes:
+        return self.objects[published_key(CLUSTER, SnapshotId(self._index, 1))]
+
     def write_to(self, directory: Path) -> str:
         """Write a bucket of files; returns its URI."""
         for key, data in self.objects.items():

@@ -36,6 +36,17 @@ def test_names_are_those_of_the_kafka_source_in_any_case() -> None:
     assert found.max_partition_bytes == 2 << 20
 
 
+def test_metadata_of_nodes() -> None:
+    nodes = {"metadata": "broker", "adminListener": "a:9644, b:9644"}
+    assert read_options({**NEEDED, **nodes}).admin_listeners == ("a:9644", "b:9644")
+    assert read_options({**NEEDED, "metadata": "bucket"}).admin_listeners == ()
+    for wrong in ({"metadata": "broker"}, {"adminListener": "a:1"}, {**nodes, "metadata": "none"}):
+        with pytest.raises(OptionError, match="metadata"):
+            read_options({**NEEDED, **wrong})
+    with pytest.raises(OptionError, match="and not 'http://a:1'"):
+        read_options({**NEEDED, **nodes, "adminListener": "http://a:1"})
+
+
 def test_times_go_before_offsets() -> None:
     found = read_options({**NEEDED, "startingOffsets": "earliest", "startingTimestamp": "5"})
     assert found.starting.timestamp_ms == 5
@@ -46,7 +57,7 @@ def test_times_go_before_offsets() -> None:
     ("options", "message"),
     [
         ({"startingOffset": "earliest"}, "unknown option startingOffset: is startingOffsets meant"),
-        ({"zzz": "1"}, "unknown option zzz; known: assign"),
+        ({"zzz": "1"}, "unknown option zzz; known: adminListener, assign"),
         ({"bucket": ""}, "option bucket is missing"),
         ({"subscribePattern": "a"}, "exactly one of the options"),
         ({"startingOffsets": "latest"}, "startingOffsets of a batch cannot be latest"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headrace.pipeline.source.catalog import TopicPartition
 from headrace.pipeline.source.errors import DataLossError, OptionError, SourceError
 from headrace.pipeline.source.options import SourceOptions, read_options
-from headrace.pipeline.source.snapshots import FreshCatalog, newest_catalog
+from headrace.pipeline.source.snapshots import BucketMetadata, FreshCatalog, newest_catalog
 from headrace.pipeline.source.stream import (
     METADATA,
     StreamOffset,
@@ -208,7 +208,7 @@ class Listed(StoredTopics):
 def test_the_bucket_is_listed_once_a_second() -> None:
     bucket, now_s = Listed(), [100.0]
     bucket.publish({1: [(0, 0, 10)]})
-    fresh = FreshCatalog(bucket, "", lambda: now_s[0])
+    fresh = FreshCatalog(BucketMetadata(bucket, ""), lambda: now_s[0])
     first = fresh.newest()
     bucket.publish({1: [(0, 0, 20)]})
     for _ in range(50):
@@ -223,7 +223,7 @@ def test_metadata_never_go_back() -> None:
     bucket.publish({1: [(0, 0, 10)]})
     older = dict(bucket.objects)
     bucket.publish({1: [(0, 0, 20)]})
-    fresh = FreshCatalog(bucket, "", lambda: now_s[0])
+    fresh = FreshCatalog(BucketMetadata(bucket, ""), lambda: now_s[0])
     assert fresh.newest().index == 2
     bucket.objects = older
     now_s[0] += 60
