@@ -5,6 +5,7 @@ Serving metadata does not need the bucket: its failures are logged and retried.
 
 import asyncio
 import logging
+from contextlib import AsyncExitStack, suppress
 from typing import Final
 
 from headrace.broker.collectors.quorum_metrics import PublishingCollector
@@ -23,6 +24,7 @@ logger = logging.getLogger("headrace.metadata_publishing")
 BUCKET_KEY: Final = "s3.data.buckets"
 # The first attempt waits too, so that it does not slow down a start; retried at this interval.
 BUCKET_ASKED_MS: Final = 5_000
+LAST_PUBLISH_S: Final = 5.0  # a stop waits no longer for its snapshot
 
 
 def has_bucket(config: NodeConfig) -> bool:
@@ -33,7 +35,7 @@ def has_bucket(config: NodeConfig) -> bool:
 async def publish_snapshots(
     config: NodeConfig, environment: NodeEnvironment, node: ControllerNode, admin: NodeAdmin
 ) -> None:
-    """Publish whenever this controller leads, until cancelled.
+    """Publish whenever this controller leads, and once more when cancelled.
 
     Raises:
         MetadataIdentityError: the bucket knows more of the log than the log of this controller, the only one.
@@ -47,16 +49,8 @@ async def publish_snapshots(
         if node.status().voters == (config.node_id,):
             await node.condemn(reason)
 
-    try:
-        store = await _open_bucket(config, environment)
-    except ValueError as error:  # a configuration error, such as missing credentials
-        logger.error(  # noqa: TRY400
-            "no snapshot of the metadata is published in the bucket: %s; correct the setting and restart the node",
-            error,
-        )
-        return
-    try:
-        publisher = SnapshotPublisher(
+    def publisher_of(store: RetryingObjectStore) -> SnapshotPublisher:
+        return SnapshotPublisher(
             store,
             leading_image,
             bucket_errors=(StorageError,),
@@ -65,10 +59,31 @@ async def publish_snapshots(
             awaited_index=lambda: node.awaited_snapshot,
             on_unknown=refuse_if_alone,
         )
-        admin.server.expose(PublishingCollector(publisher.statistics))
-        await publisher.run()
-    finally:
-        await store.close()
+
+    publisher: SnapshotPublisher | None = None
+    async with AsyncExitStack() as stack:
+        try:
+            store = await _open_bucket(config, environment)
+            stack.push_async_callback(store.close)
+            publisher = publisher_of(store)
+            admin.server.expose(PublishingCollector(publisher.statistics))
+            await publisher.run()
+        except ValueError as error:  # a configuration error, such as missing credentials
+            logger.error(  # noqa: TRY400
+                "no snapshot of the metadata is published in the bucket: %s; correct the setting and restart the node",
+                error,
+            )
+        except asyncio.CancelledError:
+            # The node stops, and its broker has uploaded what it had: readers of the bucket shall see it.
+            with suppress(TimeoutError, ObjectStoreError, OSError, ValueError):
+                async with asyncio.timeout(LAST_PUBLISH_S):
+                    if publisher is None and leading_image() is not None:
+                        store = await _opened(config, environment)
+                        stack.push_async_callback(store.close)
+                        publisher = publisher_of(store)
+                    if publisher is not None:
+                        await publisher.publish()
+            raise
 
 
 async def _open_bucket(config: NodeConfig, environment: NodeEnvironment) -> RetryingObjectStore:
@@ -77,13 +92,17 @@ async def _open_bucket(config: NodeConfig, environment: NodeEnvironment) -> Retr
     Raises:
         ValueError: it cannot be opened with these settings.
     """
-    uri, variables = config.storage.bucket_uri, environment.variables
     while True:
         await asyncio.sleep(BUCKET_ASKED_MS / 1000)
         try:
-            return await environment.open_bucket(uri, rng=environment.rng, environment=variables)
+            return await _opened(config, environment)
         except (ObjectStoreError, OSError) as error:
             logger.warning(
                 "the bucket does not answer: no snapshot of the metadata is published yet; trying again",
                 extra={"reason": str(error)},
             )
+
+
+async def _opened(config: NodeConfig, environment: NodeEnvironment) -> RetryingObjectStore:
+    uri, variables = config.storage.bucket_uri, environment.variables
+    return await environment.open_bucket(uri, rng=environment.rng, environment=variables)

@@ -1,6 +1,7 @@
 """`format("headrace")`: Spark reads topics straight from the bucket, with every broker down."""
 
 import json
+import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,15 +10,20 @@ from typing import Any
 
 import boto3
 import pytest
+from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from headrace.pipeline.source.data_source import HeadraceDataSource
+from headrace.protocol.records.batch import HEADER_BYTES, encode_header, parse_header
+from headrace.protocol.records.record import BatchOptions, encode_batch
+from headrace.protocol.records.record import Record as RawRecord
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
-from tests.e2e.spark_buckets import EARLY, published
+from tests.e2e.spark_buckets import published
+from tests.e2e.wire import WireConnection
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(300)]
@@ -28,11 +34,24 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 @dataclass
 class World:
-    """A bucket with topics, and what Spark's Kafka source has read of them."""
+    """A bucket with topics, and what other readers have got of them from the broker."""
 
     bucket: str
-    codecs: list[tuple[Any, ...]]  # rows of the topic "codecs", all columns
-    ends: dict[int, int]  # of the topic "codecs"
+    seed: int
+    by_kafka: dict[
+        str, list[tuple[Any, ...]]
+    ]  # rows of Spark's Kafka source, all columns, by topic
+    by_consumer: dict[str, list[tuple[Any, ...]]]  # the same of a consumer
+
+    @property
+    def codecs(self) -> list[tuple[Any, ...]]:
+        """Rows of the topic "codecs"."""
+        return self.by_kafka["codecs"]
+
+    @property
+    def ends(self) -> dict[int, int]:
+        """Ends of its partitions."""
+        return {row[1]: row[2] + 1 for row in self.codecs}
 
 
 def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
@@ -46,7 +65,8 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
             ]
         key, value = (None if it is None else bytes(it) for it in (row.key, row.value))
         place = (row.topic, row.partition, row.offset)
-        found.append((*place, key, value, row.timestamp, row.timestampType, headers))
+        time_ms = round(row.timestamp.timestamp() * 1_000)
+        found.append((*place, key, value, time_ms, row.timestampType, headers))
     return sorted(found, key=lambda it: it[:3])
 
 
@@ -70,38 +90,92 @@ def records(number: int) -> list[Record]:
     ]
 
 
+def random_records(rng: random.Random, count: int) -> list[Record]:
+    """Any keys, values and headers, null and empty ones among them; times that go back."""
+
+    def some_bytes() -> bytes | None:
+        return rng.choice([None, b"", rng.randbytes(rng.randrange(1, 40)), b"x" * 3_000])
+
+    def some_headers() -> tuple[tuple[str, bytes | None], ...]:
+        names = ("", "a", "\u00e9\U00010000", "a", "long" * 20)
+        return tuple((rng.choice(names), some_bytes()) for _ in range(rng.choice((0, 0, 1, 4))))
+
+    return [
+        Record(
+            some_bytes(),
+            some_bytes(),
+            some_headers(),
+            partition=rng.randrange(2),
+            timestamp_ms=START_MS + rng.randrange(10**9),
+        )
+        for _ in range(count)
+    ]
+
+
+def consumed(bootstrap: str, topic: str, count: int) -> list[tuple[Any, ...]]:
+    """What a consumer gets, as `rows` has it."""
+    found = []
+    for it in CONFLUENT.consume(bootstrap, topic, count):
+        headers = list(it.headers) or None
+        place = (topic, it.partition, it.offset)
+        found.append((*place, it.key, it.value, it.timestamp_ms, it.timestamp_type, headers))
+    return sorted(found, key=lambda it: it[:3])
+
+
+def fill(broker: HeadraceProcess, rng: random.Random) -> None:
+    """Make topics with records of all kinds."""
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    appended = {"message.timestamp.type": "LogAppendTime"}
+    topics = [
+        NewTopic("codecs", 3, 1),
+        NewTopic("appended", 1, 1, config=appended),
+        NewTopic("random", 2, 1),
+        NewTopic("random-appended", 2, 1, config=appended),
+        NewTopic("raw", 1, 1),
+    ]
+    for it in admin.create_topics(topics).values():
+        it.result(30)
+    for codec in CODECS:
+        CONFLUENT.produce(broker.bootstrap, "codecs", records(120), compression=codec)
+    CONFLUENT.produce(broker.bootstrap, "appended", [Record(b"a"), Record(b"b")])
+    for topic in ("random", "random-appended"):
+        for _ in range(4):
+            sent = random_records(rng, rng.randrange(1, 120))
+            CONFLUENT.produce(broker.bootstrap, topic, sent, compression=rng.choice(CODECS))
+    low = rng.randrange(1, 5)  # within a batch, mostly
+    for it in admin.delete_records([TopicPartition("random", 0, low)]).values():
+        it.result(30)
+    batch = encode_batch([RawRecord(0, START_MS, b"k", b"v", (("name", b"1"),))], BatchOptions())
+    odd = bytes(batch).replace(b"name", b"\xff\x80\xe2\x28")  # a key of a header that is no UTF-8
+    with WireConnection(broker.bootstrap) as connection:
+        assert connection.produce("raw", with_crc(odd)).error_code == 0
+
+
+def with_crc(batch: bytes) -> bytes:
+    return bytes(encode_header(parse_header(batch), batch[HEADER_BYTES:]))
+
+
 @pytest.fixture(scope="module")
 def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> World:
     directory = tmp_path_factory.mktemp("bucket-source")
-    settings = {"s3.stream.object.split.size": "65536", "s3.object.block.size": "16384", **EARLY}
+    settings = {"s3.stream.object.split.size": "65536", "s3.object.block.size": "16384"}
+    seed = random.randrange(1 << 32)
+    bucket = f"file://{directory / 'data/bucket'}"
+    by_kafka: dict[str, list[tuple[Any, ...]]] = {}
+    by_consumer: dict[str, list[tuple[Any, ...]]] = {}
     with HeadraceProcess(directory, overrides=settings) as broker:
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-        appended = {"message.timestamp.type": "LogAppendTime"}
-        for it in admin.create_topics(
-            [
-                NewTopic("codecs", 3, 1),
-                NewTopic("appended", 1, 1, config=appended),
-            ]
-        ).values():
-            it.result(30)
-        for codec in CODECS:
-            CONFLUENT.produce(broker.bootstrap, "codecs", records(120), compression=codec)
-        CONFLUENT.produce(broker.bootstrap, "appended", [Record(b"a"), Record(b"b")])
+        fill(broker, random.Random(seed))
         kafka = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.bootstrap)
-        by_broker = kafka.option("subscribe", "codecs").option("includeHeaders", "true").load()
-        expected = rows(by_broker)
-        bucket = f"file://{directory / 'data/bucket'}"
-        offsets = {("codecs", 0): 200, ("codecs", 1): 200, ("codecs", 2): 200, ("appended", 0): 2}
-        broker.process.wait_until(
-            lambda: published(bucket).items() >= offsets.items(),
-            "all is in the bucket",
-            timeout_s=60,
-        )
+        kafka = kafka.option("subscribePattern", ".*").option("includeHeaders", "true")
+        for row in rows(kafka.load()):
+            by_kafka.setdefault(row[0], []).append(row)
+        for topic in ("codecs", "appended", "random", "random-appended"):
+            by_consumer[topic] = consumed(broker.bootstrap, topic, len(by_kafka[topic]))
+    # An orderly stop uploads all, and publishes the metadata that say so.
+    ends = {(row[0], row[1]): row[2] + 1 for found in by_kafka.values() for row in found}
+    assert published(bucket).items() >= ends.items()
     spark.dataSource.register(HeadraceDataSource)
-    ends: dict[int, int] = {}
-    for row in expected:
-        ends[row[1]] = row[2] + 1
-    return World(bucket, expected, ends)
+    return World(bucket, seed, by_kafka, by_consumer)
 
 
 def read(spark: SparkSession, world: World, **options: object) -> DataFrame:
@@ -111,10 +185,13 @@ def read(spark: SparkSession, world: World, **options: object) -> DataFrame:
     return reader.load()
 
 
-def test_the_rows_are_those_of_the_kafka_source(spark: SparkSession, world: World) -> None:
-    frame = read(spark, world, subscribe="codecs", includeHeaders="true")
-    assert len(world.codecs) == 600
-    assert rows(frame) == world.codecs
+@pytest.mark.parametrize("topic", ["codecs", "appended", "random", "random-appended", "raw"])
+def test_the_rows_are_those_of_other_readers(spark: SparkSession, world: World, topic: str) -> None:
+    found = rows(read(spark, world, subscribe=topic, includeHeaders="true"))
+    assert found == world.by_kafka[topic], f"random.Random({world.seed})"
+    if topic != "raw":  # the consumer cannot show such headers
+        assert found == world.by_consumer[topic], f"random.Random({world.seed})"
+    assert len(found) >= {"codecs": 600, "appended": 2, "raw": 1}.get(topic, 4)
 
 
 def test_one_partition_is_read_by_several_tasks(spark: SparkSession, world: World) -> None:
@@ -143,9 +220,7 @@ def test_times_that_were_asked_for(spark: SparkSession, world: World) -> None:
     frame = read(
         spark, world, assign=json.dumps({"codecs": [1]}), startingTimestamp=START_MS + 60_000
     )
-    first = next(
-        it[2] for it in world.codecs if it[1] == 1 and it[5].timestamp() * 1000 >= START_MS + 60_000
-    )
+    first = next(it[2] for it in world.codecs if it[1] == 1 and it[5] >= START_MS + 60_000)
     assert min(row.offset for row in frame.collect()) == first
 
 
@@ -192,14 +267,12 @@ def test_a_bucket_of_an_s3_service(
         bucket = f"{uri}&accessKey={ACCESS_KEY}&secretKey={SECRET_KEY}"
         with HeadraceProcess(
             tmp_path / "node",
-            overrides={"s3.data.buckets": f"0@{uri}", **EARLY},
+            overrides={"s3.data.buckets": f"0@{uri}"},
             environment={it.upper(): value for it, value in keys.items()},
         ) as broker:
             sent = [replace(it, partition=0) for it in records(300)]
             CONFLUENT.produce(broker.bootstrap, "stored", sent, compression="zstd")
-            broker.process.wait_until(
-                lambda: sum(published(bucket).values()) == 300, "all is in the bucket", timeout_s=60
-            )
+        assert sum(published(bucket).values()) == 300
         spark.dataSource.register(HeadraceDataSource)
         reader = spark.read.format("headrace").option("subscribe", "stored")
         values = [it.value for it in reader.option("bucket", bucket).load().collect()]
