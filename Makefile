@@ -1,13 +1,14 @@
 # Targets are short; the work is in .ci/, tests/ and bench/.
 VENV ?= .venv
 BIN := $(VENV)/bin
+DIST ?= dist
 ARGS ?=
 UNIT = $(BIN)/python -m pytest -q -n 2 --dist worksteal tests $(addprefix --ignore tests/,integration e2e cluster tidy)
 unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test check lint types imports tidy fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo clean
+.PHONY: help setup run test check lint types imports tidy fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo wheel clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -24,7 +25,7 @@ check: lint types imports tidy ## Run the static checks: style, types, import co
 
 lint: setup ## Check style and format
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/codespell headrace docker broker config metadata pipeline protocol storage wal tests bench docs *.md
+	@$(BIN)/codespell headrace pyspark_headrace docker broker config metadata pipeline protocol storage wal tests bench docs *.md
 
 types: setup ## Check types
 	@$(BIN)/mypy
@@ -75,6 +76,9 @@ bench-cluster: setup ## Measure lost controllers and brokers, 1,000 topics, thre
 
 demo: setup ## Run real data through the broker and Spark: make demo DATA=file.jsonl
 	@$(BIN)/python -m headrace.pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
+
+wheel: setup ## Build the wheels of the broker and of the pipeline for Spark in dist/
+	@for project in . pyspark_headrace; do (cd $$project && "$(abspath $(BIN))/python" -m hatchling build -t wheel -d "$(abspath $(DIST))") || exit 1; done
 
 clean: ## Remove the environment, caches and build output
 	@rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build spark-warehouse

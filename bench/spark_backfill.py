@@ -25,7 +25,6 @@ from bench import load_program
 from bench.cold_topic import bucket_uri_of, create_topic
 from bench.process_usage import usage
 from headrace.pipeline.session import create_session
-from headrace.pipeline.source.data_source import HeadraceDataSource
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.spark import connector_jars
 
@@ -175,7 +174,6 @@ def main() -> None:
     parser.add_argument("--directory", type=Path, help="on a disk with room for 3 times --mib")
     arguments = parser.parse_args()
     spark = create_session("backfill", connector_jars=connector_jars(), cores=2)
-    spark.dataSource.register(HeadraceDataSource)
     with tempfile.TemporaryDirectory(dir=arguments.directory) as temporary:
         directory = Path(temporary)
         with HeadraceProcess(directory / "node") as broker:

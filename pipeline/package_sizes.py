@@ -23,7 +23,8 @@ Output, Parquet in `<output>/totals`, one row per distinct value (key: `<group_b
     |            |        |      | chosen                                                     |
 
 Run it with `python -m headrace.pipeline.package_sizes --bootstrap HOST:PORT --topic TOPIC --output DIR
---group-by FIELD [--number FIELD]`.
+--group-by FIELD [--number FIELD]`, or this file by spark-submit, which then chooses master and packages. DIR is a
+path of a file system that all workers share, or a URI.
 """
 
 import argparse
@@ -68,14 +69,14 @@ def add_up(documents: DataFrame, fields: FieldChoice) -> DataFrame:
 
 
 def run(
-    session: SparkSession, bootstrap: str, topic: str, fields: FieldChoice, output: Path
+    session: SparkSession, bootstrap: str, topic: str, fields: FieldChoice, output: str | Path
 ) -> DataFrame:
     """Aggregate the topic up to its current end, and return the rows of `<output>/totals`.
 
     Each micro-batch, of a million records, replaces all totals: an interrupted run leaves none or
     old ones, and the next run writes them.
     """
-    totals = str(output / "totals")
+    totals = f"{output}/totals"
 
     def write(batch: DataFrame, batch_id: int) -> None:
         del batch_id  # each batch writes complete totals, so writing it twice changes nothing
@@ -93,7 +94,7 @@ def run(
         add_up(parse_documents(records, fields), fields)
         .writeStream.outputMode("complete")
         .foreachBatch(write)
-        .option("checkpointLocation", str(output / "checkpoint"))
+        .option("checkpointLocation", f"{output}/checkpoint")
         .trigger(availableNow=True)
         .start()
     )
@@ -141,13 +142,13 @@ def main() -> int:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--bootstrap", default="127.0.0.1:9092", help="host:port of a broker")
     parser.add_argument("--topic", required=True)
-    parser.add_argument("--output", type=Path, required=True, help="directory for the totals")
+    parser.add_argument("--output", required=True, help="directory for the totals: a path or a URI")
     parser.add_argument("--group-by", required=True, help="top-level field of the documents")
     parser.add_argument("--number", help="top-level field to sum")
     parser.add_argument(
         "--connector-jars",
         type=Path,
-        help="directory with the connector's jars; without it Spark downloads them",
+        help="directory with the connector's jars, without spark-submit; Spark downloads them otherwise",
     )
     arguments = parser.parse_args()
     fields = FieldChoice(arguments.group_by, arguments.number)

@@ -1,7 +1,8 @@
-"""A local Spark session that can read topics: with a suitable Java, Python, connector and addresses."""
+"""The Spark session of a job: that of spark-submit, or a local one with a suitable Java, Python and addresses."""
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyspark
@@ -11,34 +12,46 @@ from headrace.pipeline.java import find_java_home
 
 CONNECTOR_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 LOOPBACK = "127.0.0.1"
+# Of a process that spark-submit has started, and of one that has options of spark-submit for itself.
+_SUBMITTED = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS")
 
 
 def create_session(
     name: str, *, connector_jars: Path | None = None, cores: int = 2
 ) -> SparkSession:
-    """Start Spark in a JVM of this process, or return the running session.
+    """Return the session that runs or that spark-submit has configured; without one, start a local Spark.
+
+    Whoever calls spark-submit chooses master, addresses, packages and all settings: none is set here then. A local
+    Spark runs in a JVM of this process.
 
     Args:
-        name: the application's name in Spark.
-        connector_jars: a directory with the Kafka connector's jars; without one, Spark downloads the
+        name: the application's name in a local Spark.
+        connector_jars: a directory with the Kafka connector's jars, for a local Spark; without one, it downloads the
             connector of its own version from Maven (10 s the first time, then cached).
-        cores: number of concurrent tasks, and of partitions of a shuffle.
+        cores: of a local Spark, the number of concurrent tasks, and of partitions of a shuffle.
 
     Raises:
-        NoJavaError: no suitable Java is installed.
+        NoJavaError: there is no session, and no suitable Java is installed.
     """
+    builder: SparkSession.Builder = SparkSession.builder
+    if SparkSession.getActiveSession() is not None or is_submitted(os.environ):
+        return builder.getOrCreate()
     os.environ["JAVA_HOME"] = str(find_java_home())
     os.environ["SPARK_LOCAL_IP"] = LOOPBACK
     # By default Spark's workers use the first `python3` on the PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder: SparkSession.Builder = SparkSession.builder
     builder = builder.appName(name).master(f"local[{cores}]")
-    for key, value in _settings(connector_jars, cores).items():
+    for key, value in _local_settings(connector_jars, cores).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
 
-def _settings(connector_jars: Path | None, cores: int) -> dict[str, str]:
+def is_submitted(environment: Mapping[str, str]) -> bool:
+    """Whether the session of a process with these variables is configured by spark-submit."""
+    return any(it in environment for it in _SUBMITTED)
+
+
+def _local_settings(connector_jars: Path | None, cores: int) -> dict[str, str]:
     logging = Path(__file__).with_name("log4j2.properties")
     settings = {
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging.as_uri()}",

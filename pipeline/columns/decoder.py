@@ -1,10 +1,9 @@
 """The decoder of record batches into columns: compiled where numba is installed, otherwise of Python, which it says."""
 
-import importlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from headrace.pipeline.columns.interpreted import decode_interpreted
 from headrace.pipeline.columns.pieces import Buffer
@@ -37,7 +36,7 @@ def decode(
 def _fastest() -> Decode:
     """The compiled decoder, or the other one after a warning: once in a process."""
     try:
-        compiled = importlib.import_module("headrace.pipeline.columns.compiled")
+        from headrace.pipeline.columns.compiled import decode_compiled  # noqa: PLC0415 - if it is there
     except ImportError as error:
         _log.warning(
             "records are decoded by Python, about 50 times slower than compiled: %s "
@@ -45,4 +44,4 @@ def _fastest() -> Decode:
             error,
         )
         return decode_interpreted
-    return cast("Decode", compiled.decode_compiled)
+    return decode_compiled

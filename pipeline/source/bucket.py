@@ -98,8 +98,13 @@ class S3Bucket:
         from headrace.storage.object_store.s3_store import open_store  # noqa: PLC0415
 
         def chain() -> Any:
-            from obstore.auth.boto3 import Boto3CredentialProvider  # noqa: PLC0415
-
+            try:
+                from obstore.auth.boto3 import Boto3CredentialProvider  # noqa: PLC0415
+            except ModuleNotFoundError as error:
+                raise OptionError(
+                    "option bucket: no S3 credentials in the URI or in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
+                    "and profiles and roles need boto3 (pip install boto3)"
+                ) from error
             return Boto3CredentialProvider()
 
         self._obstore = obstore

@@ -15,7 +15,6 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from headrace.pipeline.source.data_source import HeadraceDataSource
 from headrace.protocol.records.batch import HEADER_BYTES, encode_header, parse_header
 from headrace.protocol.records.record import BatchOptions, encode_batch
 from headrace.protocol.records.record import Record as RawRecord
@@ -174,7 +173,6 @@ def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Worl
     # An orderly stop uploads all, and publishes the metadata that say so.
     ends = {(row[0], row[1]): row[2] + 1 for found in by_kafka.values() for row in found}
     assert published(bucket).items() >= ends.items()
-    spark.dataSource.register(HeadraceDataSource)
     return World(bucket, seed, by_kafka, by_consumer)
 
 
@@ -273,7 +271,6 @@ def test_a_bucket_of_an_s3_service(
             sent = [replace(it, partition=0) for it in records(300)]
             CONFLUENT.produce(broker.bootstrap, "stored", sent, compression="zstd")
         assert sum(published(bucket).values()) == 300
-        spark.dataSource.register(HeadraceDataSource)
         reader = spark.read.format("headrace").option("subscribe", "stored")
         values = [it.value for it in reader.option("bucket", bucket).load().collect()]
         assert sorted(map(str, values)) == sorted(str(wanted(it)) for it in sent)

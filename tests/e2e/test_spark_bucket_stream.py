@@ -113,7 +113,6 @@ class World:
 @pytest.fixture(scope="module")
 def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("bucket-stream")
-    spark.dataSource.register(HeadraceDataSource)
     with HeadraceProcess(directory, overrides=EARLY) as broker:
         yield World(spark, broker, directory)
 

@@ -1,25 +1,33 @@
-"""The wheel, installed where a user has modules of his own with the names of our folders."""
+"""The wheels, installed where a user has modules of his own with the names of our folders."""
 
 import subprocess
-import sys
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from tests.environment.wheels import build_wheels, files_of, install
+
 ROOT = Path(__file__).parents[2]
 FOREIGN = ("broker", "config", "metadata", "pipeline", "protocol", "storage", "wal")
+# What the broker needs, and a Spark job does not. boto3 is for credentials that nobody else finds.
+ABSENT = ("aiohttp", "boto3", "click", "headrace", "kafka", "prometheus_client", "rich", "uvloop")
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel as a user's pip does."""
-    directory = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(directory)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (built,) = directory.glob("headrace-*.whl")
-    return built
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return build_wheels(tmp_path_factory.mktemp("wheels"))
+
+
+@pytest.fixture(scope="module")
+def wheel(wheels: tuple[Path, Path]) -> Path:
+    return wheels[0]
+
+
+@pytest.fixture(scope="module")
+def spark_wheel(wheels: tuple[Path, Path]) -> Path:
+    return wheels[1]
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +45,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_everything_lies_under_one_name(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
+    names = files_of(wheel)
     assert {name.partition("/")[0].split("-")[0] for name in names} == {"headrace"}
     assert "headrace/daemon_threads.py" in names
     for folder in FOREIGN:
@@ -86,3 +93,47 @@ def test_the_command_runs_beside_them(python: Path, tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_wheels_share_no_file(wheel: Path, spark_wheel: Path) -> None:
+    """So that one can be updated or removed without the other."""
+    names = files_of(spark_wheel)
+    assert {name.partition("/")[0].split("-")[0] for name in names} == {"pyspark_headrace"}
+    assert not set(names) & set(files_of(wheel))
+    assert "pyspark_headrace/headrace/pipeline/log4j2.properties" in names
+
+
+def test_the_pipeline_needs_nothing_of_the_broker(spark_wheel: Path, tmp_path: Path) -> None:
+    """All modules are imported beside those of a stranger."""
+    python = install(spark_wheel, tmp_path / "environment", "pyspark")
+    for name in FOREIGN:
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a stranger was imported')\n")
+    modules = [
+        name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for name in files_of(spark_wheel)
+        if name.endswith(".py")
+    ]
+    program = (
+        "import importlib, importlib.util\n"
+        f"assert not [it for it in {ABSENT} if importlib.util.find_spec(it)]\n"
+        f"for name in {modules}: importlib.import_module(name)\n"
+        "from pyspark_headrace import DefaultSource\n"
+        "assert DefaultSource.name() == 'headrace'\n"
+        "assert DefaultSource.__module__.startswith('pyspark_headrace.headrace.pipeline.')\n"
+        "from pyspark_headrace.headrace.pipeline.columns import compiled, decoder\n"
+        "assert decoder._fastest() is compiled.decode_compiled\n"
+        "from pyspark_headrace.headrace.pipeline.source.bucket import OptionError, open_bucket\n"
+        "try: open_bucket('s3://logs')\n"
+        "except OptionError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [python, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "pip install boto3" in done.stdout
