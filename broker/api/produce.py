@@ -100,8 +100,8 @@ class _PendingProduce:
         self._reply = reply
         self._metrics = metrics
         self._begin_s = begin_s
-        self._answer: list[Buffer] | None = None
-        self.waiting = 0  # batches that are not acknowledged yet
+        self._answer: list[Buffer] = []
+        self.waiting = 1  # batches that are not acknowledged yet, and the answer itself
         self.refused = False  # at least one batch
 
     def batch_done(self, error: Exception | None) -> None:
@@ -110,19 +110,18 @@ class _PendingProduce:
             self._reply.close()
             return
         self.waiting -= 1
-        if self.waiting == 0 and self._answer is not None:
-            self._finish(self._answer)
+        if not self.waiting:
+            metrics = self._metrics
+            metrics.observe_produce(metrics.clock_s() - self._begin_s)
+            self._reply.send(self._answer)
 
     def seal(self, answer: list[Buffer]) -> None:
         """Every batch has been appended or refused; answer as soon as all are acknowledged."""
         self._answer = answer
-        if self.waiting == 0:
-            self._finish(answer)
-
-    def _finish(self, answer: list[Buffer]) -> None:
-        metrics = self._metrics
-        metrics.observe_produce(metrics.clock_s() - self._begin_s)
-        self._reply.send(answer)
+        if self.waiting > 1:
+            self.waiting -= 1
+        else:
+            self.batch_done(None)
 
 
 class _Produce(NamedTuple):
@@ -139,6 +138,8 @@ class _Produce(NamedTuple):
 _Judged = tuple[int, Partition | None, Validated | Rejection]
 _T = TypeVar("_T")
 _Steps = Generator[Slice, None, _T]
+# The log of a batch if there is one, and the batch to append, an error, or what is left of its validation.
+_Begun = tuple[Partition | None, Validated | Rejection | append_rules.Steps]
 
 
 class ProduceHandler:
@@ -184,7 +185,13 @@ class ProduceHandler:
             bytes_needed += len(topic.partitions) * RECORD_OVERHEAD_BYTES
         if not self._engine.admits(bytes_needed):
             return self._start_when_admitted(produce, bytes_needed)
-        steps = self._serve(produce)
+        steps: _Steps[None] | None
+        if len(request.topics) == 1 and len(request.topics[0].partitions) == 1:
+            steps = self._serve_one(produce)
+            if steps is None:
+                return None
+        else:
+            steps = self._serve(produce)
         found = next(steps, None)
         return None if found is None else self._go_on(steps, found)
 
@@ -215,9 +222,33 @@ class ProduceHandler:
                 await self._turns.pause()
                 found = next(steps, None)
 
-    def _serve(self, produce: _Produce) -> _Steps[None]:
-        """Validate all batches, then append those that are valid, and answer."""
-        version = produce.header.api_version
+    def _serve_one(self, produce: _Produce) -> _Steps[None] | None:
+        """Serve what most requests are, one batch; return the steps that are left if there is anything unusual."""
+        _, header, request, reply, begin_s = produce
+        (topic,) = request.topics
+        ((index, records),) = topic.partitions
+        now_ms = self._wall_clock_ms()
+        found, outcome = self._validate(header, topic, index, records, now_ms)
+        if (
+            not isinstance(outcome, Validated)
+            or request.acks not in (ACKS_ALL, ACKS_LEADER)
+            or not self._partitions.is_lease_valid()
+        ):
+            return self._serve(produce, (found, outcome))
+        pending = _PendingProduce(reply, self._metrics, begin_s)
+        answer = self._append_one((index, found, outcome), now_ms, pending)
+        if pending.refused:
+            response = ProduceTopicResponse(topic.name, topic.topic_id, [answer])
+            return self._answer(produce, pending, [response])
+        encoded = encode_appended(header.api_version, header.correlation_id, topic, answer)
+        pending.seal([encoded])
+        return None
+
+    def _serve(self, produce: _Produce, begun: _Begun | None = None) -> _Steps[None]:
+        """Validate all batches, then append those that are valid, and answer.
+
+        `begun` is how far the only one has come.
+        """
         now_ms = self._wall_clock_ms()
         by_topic: list[list[_Judged]] = []
         work = 0
@@ -225,28 +256,39 @@ class ProduceHandler:
             judged: list[_Judged] = []
             by_topic.append(judged)
             for index, records in topic.partitions:
-                found = self._find(produce.header, topic, index)
+                found, outcome = begun or self._validate(
+                    produce.header, topic, index, records, now_ms
+                )
+                if not isinstance(outcome, (Validated, Rejection)):
+                    outcome = yield from outcome
+                judged.append((index, found, outcome))
                 work += _BATCH_WORK
-                if isinstance(found, Rejection):
-                    self._note(topic, index, records, found, now_ms)
-                    judged.append((index, None, found))
-                else:
-                    outcome = append_rules.validate(
-                        records, found.config, self._limits, version=version, now_ms=now_ms
-                    )
-                    if not isinstance(outcome, (Validated, Rejection)):
-                        outcome = yield from outcome
-                    judged.append((index, found, outcome))
-                    if isinstance(outcome, Validated):
-                        work += min(outcome.header.records_count, SLICE_ELEMENTS)
+                if isinstance(outcome, Validated):
+                    work += min(outcome.header.records_count, SLICE_ELEMENTS)
                 if work > _TURN_WORK:
                     work = 0
                     yield Slice.LOOP
         yield from self._append(produce, by_topic)
 
+    def _validate(
+        self,
+        header: RequestHeader,
+        topic: ProduceTopic,
+        index: int,
+        records: memoryview | None,
+        now_ms: int,
+    ) -> _Begun:
+        found = self._find(header, topic, index)
+        if isinstance(found, Rejection):
+            self._note(topic, index, records, found, now_ms)
+            return None, found
+        return found, append_rules.validate(
+            records, found.config, self._limits, version=header.api_version, now_ms=now_ms
+        )
+
     def _append(self, produce: _Produce, by_topic: list[list[_Judged]]) -> _Steps[None]:
         """Append what is valid, `SLICE_PARTITIONS` at a time, and answer when all of it is acknowledged."""
-        _, header, request, reply, begin_s = produce
+        _, _, request, reply, begin_s = produce
         acks = request.acks
         if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             refusal = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
@@ -273,11 +315,14 @@ class ProduceHandler:
             else:
                 reply.nothing()
             return  # pending is not sealed: no answer
+        yield from self._answer(produce, pending, responses)
+
+    def _answer(
+        self, produce: _Produce, pending: _PendingProduce, responses: list[ProduceTopicResponse]
+    ) -> _Steps[None]:
+        """Answer when all that was appended is acknowledged."""
+        header = produce.header
         version = header.api_version
-        if number == 1 and len(responses) == 1 and not pending.refused:
-            (topic,), (partition,) = request.topics, responses[0].partitions
-            pending.seal([encode_appended(version, header.correlation_id, topic, partition)])
-            return
         endpoints: list[NodeEndpoint] = []
         if pending.refused and version >= LEADER_DISCOVERY_SINCE:
             naming = name_leaders(self._cluster, produce.client, responses)

@@ -45,8 +45,12 @@ BUGS = (
         "records are taken by a broker whose lease is not valid",
         "broker/api/produce.py",
         "ProduceHandler._append",
-        "not self._partitions.is_lease_valid()",
-        "False",
+        """
+            if not self._partitions.is_lease_valid():
+                yield from self._refuse(produce, _LEASE_NOT_VALID)
+                return
+        """,
+        "pass",
         f"{_UNIT}/api/test_produce.py::test_without_a_certain_lease_nothing_is_appended",
     ),
     SeededBug(
@@ -102,5 +106,15 @@ BUGS = (
         "True",
         "tests/unit/metadata/controller/test_adoption.py"
         "::TestStreamObjects::test_not_while_the_node_lives",
+    ),
+    SeededBug(
+        "lease-10",
+        "the batch of a request that has but one is taken by a broker whose lease is not valid",
+        "broker/api/produce.py",
+        "ProduceHandler._serve_one",
+        "not isinstance(outcome, Validated) or request.acks not in (ACKS_ALL, ACKS_LEADER) "
+        "or not self._partitions.is_lease_valid()",
+        "not isinstance(outcome, Validated) or request.acks not in (ACKS_ALL, ACKS_LEADER)",
+        f"{_UNIT}/api/test_produce.py::test_without_a_certain_lease_nothing_is_appended",
     ),
 )

@@ -416,6 +416,8 @@ def test_without_a_certain_lease_nothing_is_appended(version: int) -> None:
     assert rows(reply, version) == [
         (index, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1) for index in (0, 1)
     ]
+    alone = broker.produce(version, batch())
+    assert rows(alone, version) == [(0, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)]
     assert [log.data.batches for log in broker.logs] == [[]] * 4
     assert broker.produce(version, batch(), acks=NONE).outcome == "closed"
 
