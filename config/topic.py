@@ -9,7 +9,7 @@ Source: kafka-protocol `LogConfig`, KIP-1030 (ranges), KIP-937 (timestamp bounds
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headrace.config.definition import ConfigValue, parse_value, problem_with
 from headrace.config.suggest import nearest
@@ -104,21 +104,16 @@ class EffectiveTopicConfig:
     retention_ms: int  # -1: no limit
     segment_bytes: int
     segment_ms: int
+    # What follows from them, and is asked for each batch.
+    compacts: bool = field(init=False)  # only the last record of each key is kept
+    deletes: bool = field(init=False)  # records are deleted by age and size
+    stamps_append_time: bool = field(init=False)  # the broker's clock stamps records
 
-    @property
-    def compacts(self) -> bool:
-        """Whether only the last record of each key is kept."""
-        return "compact" in self.cleanup_policy
-
-    @property
-    def deletes(self) -> bool:
-        """Whether records are deleted by age and size."""
-        return "delete" in self.cleanup_policy
-
-    @property
-    def stamps_append_time(self) -> bool:
-        """Whether the broker's clock stamps records."""
-        return self.message_timestamp_type == "LogAppendTime"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "compacts", "compact" in self.cleanup_policy)
+        object.__setattr__(self, "deletes", "delete" in self.cleanup_policy)
+        stamps = self.message_timestamp_type == "LogAppendTime"
+        object.__setattr__(self, "stamps_append_time", stamps)
 
     @classmethod
     def resolve(

@@ -55,6 +55,7 @@ _INT16: Final = Struct(">h")
 _CRC: Final = Struct(">I")
 _LEADER_EPOCH_OFFSET: Final = 12
 _CRC_OFFSET: Final = 17
+CRC_BEGIN: Final = 21  # of what the CRC covers, to the end
 _ATTRIBUTES_OFFSET: Final = 21
 _MAX_TIMESTAMP_OFFSET: Final = 35
 _SEQUENCE_MODULUS: Final = 1 << 31
@@ -142,7 +143,7 @@ def parse_header(data: Buffer, position: int = 0) -> BatchHeader:
 def check_crc(batch: memoryview) -> bool:
     """Whether the stored CRC matches; `batch` is exactly one batch."""
     stored: int = _CRC.unpack_from(batch, _CRC_OFFSET)[0]
-    return stored == crc32c(batch[_ATTRIBUTES_OFFSET:])
+    return stored == crc32c(batch[CRC_BEGIN:])
 
 
 def patch(batch: memoryview, base_offset: int, leader_epoch: int) -> None:
@@ -207,4 +208,4 @@ def split_batches(data: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:
 
 
 def _write_crc(batch: memoryview) -> None:
-    _CRC.pack_into(batch, _CRC_OFFSET, crc32c(batch[_ATTRIBUTES_OFFSET:]))
+    _CRC.pack_into(batch, _CRC_OFFSET, crc32c(batch[CRC_BEGIN:]))
