@@ -46,6 +46,7 @@ from headrace.protocol.records.errors import (
     RecordsError,
     TooManyElementsError,
 )
+from headrace.protocol.records.runs import RecordsFacts, facts_of_equal
 from headrace.protocol.records.walk import RecordFacts, StructureWalk, walk_facts
 from headrace.protocol.records.window import Slice, in_thread
 
@@ -198,9 +199,13 @@ def validate(
         return rejection
     if header.attributes & CODEC_MASK:
         return _in_steps(header, records, config, limits, now_ms)
-    walk = StructureWalk(header, records, limits.max_decompressed_bytes, MAX_ELEMENTS)
-    if walk.is_done_at_once() and _codec_wanted(config, header) is None:
-        newest = _check_by_structure(header, walk, config, now_ms)
+    walk = None
+    facts: RecordsFacts | StructureWalk | None = facts_of_equal(records, header.records_count)
+    if facts is None:
+        walk = StructureWalk(header, records, limits.max_decompressed_bytes, MAX_ELEMENTS)
+        facts = walk if walk.is_done_at_once() else None
+    if facts is not None and _codec_wanted(config, header) is None:
+        newest = _check_by_structure(header, facts, config, now_ms)
         if newest is not None:
             if isinstance(newest, Rejection):
                 return newest
@@ -221,7 +226,7 @@ def _in_steps(
     newest: int | Rejection | None
     codec = _codec_wanted(config, header)
     try:
-        if begun or limits.walks_compressed or codec is not None or config.compacts:
+        if not header.codec or limits.walks_compressed or codec is not None or config.compacts:
             walk = begun or StructureWalk(header, records, max_bytes, MAX_ELEMENTS)
             yield from walk.steps()
             newest = _check_by_structure(header, walk, config, now_ms)
@@ -280,7 +285,10 @@ def _check_by_header(
 
 
 def _check_by_structure(
-    header: BatchHeader, walk: StructureWalk, config: EffectiveTopicConfig, now_ms: int
+    header: BatchHeader,
+    walk: StructureWalk | RecordsFacts,
+    config: EffectiveTopicConfig,
+    now_ms: int,
 ) -> int | Rejection | None:
     """The newest timestamp of the records; None when each of them must be looked at."""
     if header.attributes & LOG_APPEND_TIME_FLAG:

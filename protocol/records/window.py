@@ -12,7 +12,7 @@ from headrace.protocol.records.compression import decompressed_pieces, is_one_lo
 from headrace.protocol.records.errors import CorruptBatchError
 
 SLICE_PIECES: Final = 16  # of decompressed data: 1 MiB
-_COPIED_BYTES: Final = 64 << 10  # up to which records are copied at once: bytes are read faster
+COPIED_BYTES: Final = 64 << 10  # up to which records are copied at once: bytes are read faster
 _VARINT_BITS: Final = 32
 
 Buffer = bytes | memoryview
@@ -52,7 +52,7 @@ class Window:
             self._pieces = decompressed_pieces(header.codec, records, max_bytes)
             self._is_one_long_call = is_one_long_call(header.codec, records)
         else:
-            self.data = bytes(records) if len(records) <= _COPIED_BYTES else records
+            self.data = bytes(records) if len(records) <= COPIED_BYTES else records
 
     def begin(self) -> Generator[Slice, None, None]:
         """Decompress what is decompressed in one long call only: to be done before anything is looked at."""
