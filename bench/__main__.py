@@ -33,6 +33,7 @@ LOG_CACHE_BYTES = 640 * MIB
 BLOCK_CACHE_BYTES = 128 * MIB
 RING_CAPACITIES = 3  # a throughput run fills the ring at least this many times
 HOT_BYTES = 512 * MIB  # of the consume run: in LogCache, and in Kafka's page cache
+HOT_PASSES = 8  # consumers of one run, one after the other: one is done in less than half a second
 PACED_RATE = 5_000
 FIGURES = (
     "MB/s", "requests/s", "p50 ms", "p99 ms", "p999 ms", "CPU ms/MB", "CPU us/record", "RSS MiB",
@@ -146,9 +147,8 @@ class Benchmark:
         )
         if workload.measure == "consume":
             before = usage(server.process_id)
-            result = load_program.consume(
-                server.bootstrap, topic, records=records, partitions=workload.partitions
-            )
+            result = self._consume(server, topic, records, workload.partitions)
+            records *= HOT_PASSES
         after = usage(server.process_id)
         megabytes = result["bytes"] / 1e6
         processor_s = after.cpu_s - before.cpu_s
@@ -163,6 +163,15 @@ class Benchmark:
         if paced:
             found |= {f"{q} ms": result[f"{q}_ms"] for q in ("p50", "p99", "p999")}
         return found
+
+    @staticmethod
+    def _consume(server: Server, topic: str, records: int, partitions: int) -> dict[str, float]:
+        """Read a topic HOT_PASSES times; return bytes and seconds together."""
+        passes = [
+            load_program.consume(server.bootstrap, topic, records=records, partitions=partitions)
+            for _ in range(HOT_PASSES)
+        ]
+        return {it: sum(each[it] for each in passes) for it in ("bytes", "seconds")}
 
 
 def topics_tool(server: Server, *arguments: object) -> None:

@@ -43,6 +43,7 @@ class TurnShare:
         self._share_s = share_s
         self._waiters_per_turn = waiters_per_turn
         self._ends_s: float | None = None  # of the share of this turn; None before anybody used it
+        self.on_turn: Callable[[], None] = lambda: None  # called when the share of a turn begins
         # One for each piece of work at most: a task that waits, or what to call.
         self._waiters: deque[asyncio.Future[None] | Callable[[], None]] = deque()
 
@@ -88,6 +89,7 @@ class TurnShare:
     def _begin_turn(self) -> float:
         self._ends_s = ends_s = self._clock_s() + self._share_s
         asyncio.get_running_loop().call_soon(self._next_turn)
+        self.on_turn()
         return ends_s
 
     def _next_turn(self) -> None:

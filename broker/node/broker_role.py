@@ -280,6 +280,7 @@ class BrokerRole:
         server, readiness = self._admin.server, self._admin.readiness
         server.expose(parts.collector(listener))
         self._admin.turns.who = parts.requests.take_latest
+        listener.turns.on_turn = listener.reads.on_turn = self._admin.turns.wake
         server.expose(parts.background_collector())
         server.expose(CoordinatorCollector(parts.coordinator))
         server.expose(parts.budget_collector())

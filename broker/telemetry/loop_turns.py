@@ -4,6 +4,9 @@ The loop belongs to everybody: while one callback runs, no record is acknowledge
 client served. A timer of `INTERVAL_S` measures it: how much later than asked it runs is the part of a turn that went
 beyond the interval. The same is measured in processor time of the loop's thread, which a busy machine does not
 lengthen: what other processes take is in the first series only.
+
+Where no client asks for anything, it looks every `RESTING_INTERVAL_S` only: each look wakes the processor, which took
+an idle node more time than all the rest. What a client asks for ends that rest before it is served (`wake`).
 """
 
 import asyncio
@@ -19,6 +22,8 @@ from headrace.broker.telemetry.latencies import Latencies
 logger = logging.getLogger("headrace.telemetry")
 
 INTERVAL_S: Final = 0.01
+RESTING_INTERVAL_S: Final = 0.1
+RESTS_AFTER: Final = 20  # looks in a row without a client's work
 LONG_S: Final = 0.02  # no turn should be longer
 LOGGED_S: Final = 1.0  # such a turn is logged: sessions and leases are in danger
 BUCKETS_S: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
@@ -41,29 +46,43 @@ class LoopTurns(Collector):
         self._wall = Latencies(BUCKETS_S)
         self._cpu = Latencies(BUCKETS_S)
         self._long: dict[str, int] = {}
+        self._timer: asyncio.TimerHandle | None = None  # of the next look, while `run` runs
+        self._is_resting = False
+        self._idle_looks = 0  # since a client's work began
 
     async def run(self) -> None:
         """Measure until cancelled."""
-        loop = asyncio.get_running_loop()
-
-        def begin() -> asyncio.TimerHandle:
-            # The timer itself looks: a task that it wakes would run one or two turns later.
-            return loop.call_later(INTERVAL_S, look, self._clock_s(), self._cpu_clock_s())
-
-        def look(began_s: float, cpu_began_s: float) -> None:
-            self.look(self._clock_s() - began_s, self._cpu_clock_s() - cpu_began_s)
-            timers[0] = begin()
-
-        timers = [begin()]
+        self._begin(INTERVAL_S)
         try:
-            await loop.create_future()
+            await asyncio.get_running_loop().create_future()
         finally:
-            timers[0].cancel()
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
 
-    def look(self, elapsed_s: float, cpu_s: float) -> None:
+    def wake(self) -> None:
+        """A turn begins in which a client is served: it is measured from here."""
+        self._idle_looks = 0
+        if self._is_resting and self._timer is not None:
+            self._timer.cancel()
+            self._begin(INTERVAL_S)
+
+    def _begin(self, interval_s: float) -> None:
+        # The timer itself looks: a task that it wakes would run one or two turns later.
+        self._is_resting = interval_s != INTERVAL_S
+        self._timer = asyncio.get_running_loop().call_later(
+            interval_s, self._look_and_go_on, interval_s, self._clock_s(), self._cpu_clock_s()
+        )
+
+    def _look_and_go_on(self, interval_s: float, began_s: float, cpu_began_s: float) -> None:
+        self._idle_looks += 1
+        self.look(self._clock_s() - began_s, self._cpu_clock_s() - cpu_began_s, interval_s)
+        self._begin(RESTING_INTERVAL_S if self._idle_looks > RESTS_AFTER else INTERVAL_S)
+
+    def look(self, elapsed_s: float, cpu_s: float, interval_s: float = INTERVAL_S) -> None:
         """Count one interval by the time and the processor time that it took."""
         who = self.who()
-        late_s, late_cpu_s = max(0.0, elapsed_s - INTERVAL_S), max(0.0, cpu_s - INTERVAL_S)
+        late_s, late_cpu_s = max(0.0, elapsed_s - interval_s), max(0.0, cpu_s - interval_s)
         self._wall.observe(late_s)
         self._cpu.observe(late_cpu_s)
         if late_s > LONG_S:

@@ -6,7 +6,13 @@ import logging
 import pytest
 from prometheus_client.registry import Collector
 
-from headrace.broker.telemetry.loop_turns import INTERVAL_S, LONG_S, LoopTurns
+from headrace.broker.telemetry.loop_turns import (
+    INTERVAL_S,
+    LONG_S,
+    RESTING_INTERVAL_S,
+    RESTS_AFTER,
+    LoopTurns,
+)
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.api_keys import ApiKey
 
@@ -63,3 +69,55 @@ def test_the_loop_is_measured_while_it_runs() -> None:
         return samples(turns)["headrace_event_loop_turn_cpu_seconds_bucket 0.5"]
 
     assert asyncio.run(test()) >= 2
+
+
+class SteppedLoop(asyncio.SelectorEventLoop):
+    """A loop whose clock goes from one timer to the next at once."""
+
+    now_s = 0.0
+
+    def time(self) -> float:
+        return self.now_s
+
+    def step(self) -> None:
+        """Go on to the next timer, and run it."""
+        timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
+        self.now_s = max(self.now_s, min(it.when() for it in timers if not it.cancelled()))
+        self.run_once()
+
+    def run_once(self) -> None:
+        """Run what is due."""
+        self.call_soon(self.stop)
+        self.run_forever()
+
+
+def test_it_looks_seldom_while_no_client_is_served() -> None:
+    loop = SteppedLoop()
+    turns = LoopTurns(loop.time, lambda: 0.0)
+    running = loop.create_task(turns.run())
+    loop.run_once()
+
+    def looks_until(end_s: float) -> float:
+        before = samples(turns)["headrace_event_loop_turn_seconds_count"]
+        while loop.now_s < end_s:
+            loop.step()
+        return samples(turns)["headrace_event_loop_turn_seconds_count"] - before
+
+    assert looks_until(RESTS_AFTER * INTERVAL_S) >= RESTS_AFTER - 1
+    assert looks_until(loop.now_s + 10) < 10 / RESTING_INTERVAL_S + 3
+    # A client comes in the middle of a rest, and its request takes a turn of 30 ms.
+    loop.now_s += RESTING_INTERVAL_S / 2
+    loop.call_soon(turns.wake)
+    loop.run_once()
+    loop.now_s += INTERVAL_S + 0.03
+    assert looks_until(loop.now_s + INTERVAL_S) >= 1
+    told = samples(turns)
+    count = told["headrace_event_loop_turn_seconds_count"]
+    assert count - told["headrace_event_loop_turn_seconds_bucket 0.02"] == 1
+    # As long as clients are served it looks often.
+    for _ in range(3 * RESTS_AFTER):
+        turns.wake()
+        assert looks_until(loop.now_s + 0.9 * INTERVAL_S) == 1
+    running.cancel()
+    loop.run_once()
+    loop.close()
