@@ -6,7 +6,7 @@ paused between any two of them, and may try to write at any time, as one that wa
 
 from collections.abc import Generator
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headrace.wal.errors import WalFenceError
@@ -105,8 +105,13 @@ def test_an_older_machine_never_writes_after_a_newer_has_taken_the_device(
                 require_right(takers, write.machine)
 
 
+# The machine of the newest was registered when it asked, and is preempted before it registers.
+PREEMPTED_MEANWHILE = [*[("take", 0, 1)] * 8, ("take", 2, 3), ("take", 1, 5)]
+
+
 @settings(max_examples=100, deadline=None)
 @given(MACHINES, STEPS)
+@example(["a", "b", "a"], PREEMPTED_MEANWHILE)
 def test_the_newest_gets_it_once_it_is_left_alone(
     machines: list[str], steps: list[tuple[str, int, int]]
 ) -> None:

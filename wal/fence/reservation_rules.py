@@ -92,14 +92,14 @@ def taking(place: str, epoch: int, report: Report) -> Generator[Command, Report,
         WalFenceError: somebody of a newer epoch, or something else, has it.
     """
     mine = key_of(epoch)
-    tried: set[int] = set()  # keys that are not this machine's
+    tried: list[int] = []  # keys that were not this machine's, in this order
     for _ in range(MAX_COMMANDS):
         _require_older(place, epoch, report)
         if report.holder == mine:
             return
         if mine not in report.keys:
             old = _untried(place, report, tried)
-            tried.add(old)
+            tried.append(old)
             report = yield Register(old, mine)
         elif report.holder == NO_KEY:
             report = yield Reserve(mine)
@@ -125,12 +125,15 @@ def _require_older(place: str, epoch: int, report: Report) -> None:
         raise WalFenceError(msg)
 
 
-def _untried(place: str, report: Report, tried: set[int]) -> int:
+def _untried(place: str, report: Report, tried: list[int]) -> int:
     """Return the next key to be replaced: none, the holder's, which is ours after a restart, or any other."""
     ours = [key for key in (report.holder, *report.keys) if epoch_of(key) is not None]
-    for old in (NO_KEY, *ours):
-        if old not in tried:
-            return old
+    untried = [NO_KEY] if not tried else [key for key in ours if key not in tried]
+    if untried:
+        return untried[0]
+    # It has none of these keys: either none at all, since others preempted it meanwhile, or that of something else.
+    if tried[-1] != NO_KEY or all(epoch_of(key) is not None for key in report.keys):
+        return NO_KEY
     msg = (
         f"this machine cannot register at {place}: it is registered with a key of something else than Headrace; "
         f"{_HOW_TO_CLEAR}"

@@ -160,6 +160,17 @@ def test_a_machine_that_something_else_has_registered_cannot_register() -> None:
     assert device.keys == {"a": FOREIGN}
 
 
+def test_a_machine_that_is_preempted_before_it_registers_registers_as_a_new_one() -> None:
+    """Beside a key of something else, which is on another machine."""
+    mine, own_former, other = key_of(7), key_of(3), key_of(5)
+    steps = taking(PLACE, 7, Report((FOREIGN, own_former), own_former))
+    assert next(steps) == Register(0, mine)
+    preempted = Report((FOREIGN, other), other)
+    assert steps.send(preempted) == Register(other, mine)
+    assert steps.send(preempted) == Register(0, mine)
+    assert steps.send(Report((FOREIGN, other, mine), other)) == Preempt(mine, other)
+
+
 def test_after_an_operator_has_cleared_it_it_is_taken_again() -> None:
     device = SharedDevice()
     take(device, "b", 7)
