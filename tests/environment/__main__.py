@@ -1,9 +1,15 @@
-"""Brings here what the tests need beside Python packages: `python -m tests.environment`."""
+"""Brings here what the tests need beside Python packages: `python -m tests.environment`.
 
+It needs no Python package itself, so that it can run while these are installed.
+"""
+
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from headrace.pipeline.java import NoJavaError
 from tests.environment.fio import fio_program
@@ -14,21 +20,42 @@ from tests.environment.minio import minio_program
 from tests.environment.paths import CACHE, MissingComponentError
 from tests.environment.spark import connector_jars
 
-COMPONENTS: tuple[tuple[str, Callable[[], object]], ...] = (
-    ("Java 17", java_home),
-    ("kcat", kcat_program),
-    ("fio", fio_program),
-    ("Apache Kafka's jars", kafka_jars),
-    ("Spark's Kafka connector", connector_jars),
-    ("MinIO (built from source, about three minutes the first time)", minio_program),
+Component = tuple[str, Callable[[], object]]
+
+# Each chain is one component after the other: Debian's packages have one lock, and the jars need Java.
+CHAINS: tuple[tuple[Component, ...], ...] = (
+    (("MinIO (built from source, some minutes the first time)", minio_program),),
+    (
+        ("Java 17", java_home),
+        ("kcat", kcat_program),
+        ("fio", fio_program),
+        ("Apache Kafka's jars", kafka_jars),
+        ("Spark's Kafka connector", connector_jars),
+    ),
 )
 
 
 def main() -> int:
     """Install what is missing; return 1 and print instructions when something cannot be."""
     CACHE.mkdir(exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    is_ending = threading.Event()
+    with ThreadPoolExecutor(len(CHAINS)) as pool:
+        try:
+            chains = [pool.submit(_install, chain, is_ending) for chain in CHAINS]
+            failures = [failure for chain in chains for failure in chain.result()]
+        finally:
+            is_ending.set()
+    for failure in failures:
+        print(f"setup: missing {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _install(chain: tuple[Component, ...], is_ending: threading.Event) -> list[str]:
     failures = []
-    for name, provide in COMPONENTS:
+    for name, provide in chain:
+        if is_ending.is_set():
+            break
         print(f"setup: {name} ...", file=sys.stderr, flush=True)
         started = time.monotonic()
         try:
@@ -36,10 +63,8 @@ def main() -> int:
         except (MissingComponentError, NoJavaError, subprocess.CalledProcessError) as error:
             failures.append(f"{name}: {error}")
             continue
-        print(f"setup: {place} ({time.monotonic() - started:.1f} s)", file=sys.stderr)
-    for failure in failures:
-        print(f"setup: missing {failure}", file=sys.stderr)
-    return 1 if failures else 0
+        print(f"setup: {place} ({time.monotonic() - started:.1f} s)", file=sys.stderr, flush=True)
+    return failures
 
 
 if __name__ == "__main__":
