@@ -3,7 +3,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DIST ?= dist
 ARGS ?=
-UNIT = $(BIN)/python -m pytest -q -n 2 --dist worksteal tests $(addprefix --ignore tests/,integration e2e cluster tidy)
+PYTEST = $(BIN)/python -m pytest -q -n 2
+# The tests of a module share what they have started, so they stay in one of the two processes.
+BY_MODULE = $(PYTEST) --dist loadfile --no-loadscope-reorder
+UNIT = $(PYTEST) --dist worksteal tests $(addprefix --ignore tests/,integration e2e cluster tidy)
 unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
@@ -46,7 +49,7 @@ slow: setup ## Run fuzz tests, long random runs, and the contract of buckets on 
 	@$(UNIT) -m slow $(ARGS)
 
 integration: setup ## Run the tests with real sockets, files and an S3 server
-	@$(BIN)/python -m pytest -q tests/integration $(ARGS)
+	@$(BY_MODULE) tests/integration $(ARGS)
 
 e2e: setup ## Run end-to-end tests: real clients, crashes, a cluster, Spark
 	@$(BIN)/python -m pytest -q tests/e2e tests/cluster $(ARGS)

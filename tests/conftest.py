@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headrace.pipeline.java import NoJavaError
+from tests.environment.alone import AlonePlugin
 from tests.environment.minio import MinioServer, minio_program
 from tests.environment.paths import MissingComponentError
 from tests.environment.temporary_space import TemporarySpace
@@ -16,6 +17,7 @@ from tests.environment.unexpected_errors import UnexpectedErrorsPlugin
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.scheduler import Scheduling
 
 # Not tests/seeded, whose runs break things on purpose.
 WATCHED = (
@@ -23,6 +25,9 @@ WATCHED = (
     "tests/contracts/",
     "tests/integration/",
 )
+
+# Its modules share one cluster.
+ONE_PROCESS = ("tests/cluster/",)
 
 Component = Callable[[Callable[[], object]], None]
 
@@ -49,12 +54,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Bound the disk space that the run takes, and watch for exceptions that nobody expects."""
+    config.pluginmanager.register(AlonePlugin(config), "alone")
     config.pluginmanager.register(
         UnexpectedErrorsPlugin(config, watched=WATCHED), "unexpected-errors"
     )
     max_peak_bytes = config.getoption("--temporary-gib") << 30
     plugin = TemporarySpace(config, max_peak_bytes=max_peak_bytes)
     config.pluginmanager.register(plugin, "temporary-space")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> "Scheduling | None":
+    """Let `--dist loadfile` keep modules in one process that share what they have started, too."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduler(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path: str = super()._split_scope(nodeid)
+            return next((it for it in ONE_PROCESS if path.startswith(it)), path)
+
+    return Scheduler(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,8 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import pytest
+
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.messages import MetadataRequest
 from tests.integration.test_cluster_nodes import Scene, client, create_topic, in_scene
@@ -28,6 +30,7 @@ async def until_it_is_known(connection: Client, topic: str) -> None:
         await asyncio.sleep(0.001)
 
 
+@pytest.mark.alone
 def test_at_rest_a_change_is_visible_on_every_broker_within_a_tenth_of_a_second(
     tmp_path: Path,
 ) -> None:

@@ -31,6 +31,7 @@ def cluster(tmp_path):
     return Cluster(tmp_path / "metadata")
 
 
+@pytest.mark.alone
 @scenario
 async def test_large_requests_do_not_hold_up_the_loop(cluster):
     async with cluster.controller() as node, cluster.client() as client:
