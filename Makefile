@@ -37,7 +37,7 @@ imports: setup ## Check the import contracts
 	@$(BIN)/lint-imports
 
 tidy: setup ## Check sizes, names, docstrings and which modules are pure
-	@$(BIN)/python -m pytest -q tests/tidy
+	@$(PYTEST) tests/tidy
 
 fmt: setup ## Format the code and apply ruff's fixes
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
