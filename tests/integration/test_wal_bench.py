@@ -121,6 +121,7 @@ def test_fio_is_asked_for_what_our_run_showed(tmp_path: Path, component: Compone
         assert row.throughput_ratio == row.ours.bytes_per_second / row.fio.bytes_per_second
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("record_bytes", "max_iops", "max_bandwidth"),
     [(4096, 300, 8 << 20), (262_144, 300, 8 << 20), (4096, 300, 0)],
