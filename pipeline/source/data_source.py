@@ -1,13 +1,13 @@
 """`format("headrace")`: a Python data source for Spark 4.0 and newer.
 
 Spark's driver reads the newest metadata, of the bucket or of a node, and plans; tasks read objects. Brokers give no
-record. What a broker holds only in its WAL is not seen: it comes with the next upload.
+record, unless `tail=broker` asks them for what is not in the bucket yet. Otherwise it comes with the next upload.
 
 Source: pyspark.sql.datasource of Apache Spark 4.0.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from contextlib import closing
 from typing import Any, Final, cast
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -15,13 +15,19 @@ from pyspark.sql.types import StructType
 
 from headrace.pipeline.source.bucket import open_bucket
 from headrace.pipeline.source.catalog import Catalog
+from headrace.pipeline.source.ends import PartitionEnds
 from headrace.pipeline.source.offsets import batch_ranges
 from headrace.pipeline.source.options import SourceOptions, read_options, wanted_columns
-from headrace.pipeline.source.planning import BucketTask, open_metadata, plan_tasks
-from headrace.pipeline.source.reading import Reading, read_task
+from headrace.pipeline.source.planning import (
+    AnyTask,
+    BucketTask,
+    open_metadata,
+    plan_tasks,
+    read_planned,
+)
+from headrace.pipeline.source.reading import Reading
 from headrace.pipeline.source.snapshots import with_metadata
 from headrace.pipeline.source.stream_reader import BucketStreamReader
-from headrace.pipeline.source.times import find_by_timestamp
 
 _TYPES: Final = {
     "key": "binary",
@@ -62,19 +68,21 @@ class BucketReader(DataSourceReader):
     def __init__(self, options: SourceOptions) -> None:
         self._options = options
 
-    def partitions(self) -> Sequence[BucketTask]:
+    def partitions(self) -> Sequence[AnyTask]:
         """Plan, on the driver."""
         bucket, options = open_bucket(self._options.bucket), self._options
+        ends = PartitionEnds(bucket, options)
 
-        def planned(catalog: Catalog) -> list[BucketTask]:
-            wanted = batch_ranges(catalog, options, partial(find_by_timestamp, bucket, catalog))
-            return plan_tasks(bucket, catalog, options, wanted)
+        def planned(catalog: Catalog) -> list[AnyTask]:
+            wanted = batch_ranges(catalog, options, ends.of(catalog))
+            return plan_tasks(bucket, catalog, options, wanted, ends)
 
         catalog = open_metadata(bucket, options).newest(None)
         nothing = BucketTask((), Reading(options.columns, options.fails_on_loss, options.cluster))
-        return with_metadata(bucket, catalog, planned) or [nothing]  # Spark wants at least one
+        with closing(ends):
+            return with_metadata(bucket, catalog, planned) or [nothing]  # Spark wants at least one
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Read one task, in a worker."""
-        task = cast("BucketTask", partition)  # what `partitions` returned, from the driver
-        yield from read_task(open_bucket(self._options.bucket), task.task, task.reading)
+        task = cast("AnyTask", partition)  # what `partitions` returned, from the driver
+        yield from read_planned(self._options, task)

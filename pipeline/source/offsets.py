@@ -1,14 +1,30 @@
 """Which offsets a read begins and ends at, by the metadata and by a look for times. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from headrace.pipeline.source.catalog import Catalog, StoredPartition, TopicPartition
 from headrace.pipeline.source.errors import DataLossError, OptionError, SourceError
 from headrace.pipeline.source.options import EARLIEST, LATEST, Bound, SourceOptions
 from headrace.pipeline.source.plan import WantedRange
 
-# The offset of the first record of a partition that is not older than a time; None when none is.
-FindTime = Callable[[StoredPartition, int], int | None]
+Offsets = Mapping[TopicPartition, int]
+
+
+class Lookup(Protocol):
+    """What only records or brokers tell about partitions: `headrace.pipeline.source.ends` finds it."""
+
+    def by_timestamp(self, name: TopicPartition, timestamp_ms: int) -> int | None:
+        """Offset of the first record that is not older than a time; None when none is."""
+        ...
+
+    def ends(self, names: Iterable[TopicPartition]) -> Offsets:
+        """Offsets behind the last records."""
+        ...
+
+    def decided(self, begins: Offsets, ends: Offsets) -> Offsets:
+        """Ends, cut where a transaction is open that has records in what is read; under read_committed only."""
+        ...
 
 
 def chosen_partitions(catalog: Catalog, options: SourceOptions) -> list[TopicPartition]:
@@ -33,9 +49,7 @@ def present_partitions(catalog: Catalog, options: SourceOptions) -> list[TopicPa
     return catalog.subscribed([it for it in options.subscribe if catalog.has_topic(it)])
 
 
-def batch_ranges(
-    catalog: Catalog, options: SourceOptions, find_time: FindTime
-) -> list[WantedRange]:
+def batch_ranges(catalog: Catalog, options: SourceOptions, lookup: Lookup) -> list[WantedRange]:
     """What a batch reads of each partition, empty ranges left out.
 
     Raises:
@@ -44,39 +58,53 @@ def batch_ranges(
         SourceError: a partition has no record at or after a time, and that is to be told.
     """
     names = chosen_partitions(catalog, options)
-    starts = starting_offsets(catalog, options, names, find_time)
-    ends = _resolved("endingOffsets", catalog, options.ending, names, find_time)
+    starts = starting_offsets(catalog, options, names, lookup)
+    last = lookup.ends(names)
+    asked = {
+        name: known
+        for name, known in _resolved(
+            "endingOffsets", catalog, options.ending, names, lookup
+        ).items()
+        if known is not None and known != LATEST
+    }
+    ends = lookup.decided(starts, {it: min(asked.get(it, last[it]), last[it]) for it in names})
     found: list[WantedRange] = []
     for name in names:
-        stored = stored_partition(catalog, name)
-        start = starts[name]
-        known = ends[name]
-        end = stored.end_offset if known is None else known
-        if max(start, end) > stored.end_offset and options.fails_on_loss:
+        start, end = starts[name], ends[name]
+        missing = max(start if start > last[name] else 0, asked.get(name, 0))
+        if missing > end and options.fails_on_loss:
             raise DataLossError(
-                f"{name.topic}-{name.partition} is in the bucket up to offset {stored.end_offset} only, by metadata "
-                f"up to entry {catalog.index}; asked for is {max(start, end)}. A later run finds more; the option "
-                f"failOnDataLoss=false reads what is there"
+                f"{ends_early(name, end, catalog, options)}; asked for is {missing}. A later run finds more; the "
+                f"option failOnDataLoss=false reads what is there"
             )
-        if start < min(end, stored.end_offset):
-            found.append(WantedRange(name, start, min(end, stored.end_offset)))
+        if start < end:
+            found.append(WantedRange(name, start, end))
     return found
 
 
 def starting_offsets(
-    catalog: Catalog, options: SourceOptions, names: Sequence[TopicPartition], find_time: FindTime
+    catalog: Catalog, options: SourceOptions, names: Sequence[TopicPartition], lookup: Lookup
 ) -> dict[TopicPartition, int]:
     """Where each partition begins; errors as of `batch_ranges`."""
-    found = _resolved("startingOffsets", catalog, options.starting, names, find_time)
+    found = _resolved("startingOffsets", catalog, options.starting, names, lookup)
+    unmatched = [it for it in names if found[it] is None]
+    if unmatched and not options.latest_without_match:
+        name = unmatched[0]
+        raise SourceError(
+            f"{name.topic}-{name.partition} has no record as new as the time to begin at, as far as "
+            f"{'the brokers know' if options.tail_brokers else 'the bucket knows'}; "
+            f"startingOffsetsByTimestampStrategy=latest begins at its end"
+        )
+    firsts = {
+        it: stored_partition(catalog, it).start_offset
+        for it in names
+        if found[it] in (None, LATEST)
+    }
+    ends = lookup.decided(firsts, lookup.ends(firsts))
     offsets: dict[TopicPartition, int] = {}
     for name, known in found.items():
+        offset = ends[name] if known is None or known == LATEST else known
         stored = stored_partition(catalog, name)
-        if known is None and not options.latest_without_match:
-            raise SourceError(
-                f"{name.topic}-{name.partition} has no record as new as the time to begin at, as far as the bucket "
-                f"knows; startingOffsetsByTimestampStrategy=latest begins at its end"
-            )
-        offset = stored.end_offset if known is None else known
         offsets[name] = at_least(name, offset, stored, fails_on_loss=options.fails_on_loss)
     return offsets
 
@@ -97,14 +125,26 @@ def at_least(
     return max(offset, stored.start_offset)
 
 
+def ends_early(name: TopicPartition, end: int, catalog: Catalog, options: SourceOptions) -> str:
+    """Say where a partition ends for a read: for messages."""
+    place = f"{name.topic}-{name.partition}"
+    if options.tail_brokers:
+        place += " is with the brokers"
+    else:
+        place += " is in the bucket"
+    if options.is_read_committed:
+        place += ", and its transactions are decided,"
+    return f"{place} up to offset {end} only, by metadata up to entry {catalog.index}"
+
+
 def _resolved(
     option: str,
     catalog: Catalog,
     bound: Bound,
     names: Sequence[TopicPartition],
-    find_time: FindTime,
+    lookup: Lookup,
 ) -> dict[TopicPartition, int | None]:
-    """The offset for each partition; None: it has no record that is new enough."""
+    """The offset for each partition; LATEST: its end; None: it has no record that is new enough."""
     given: Mapping[TopicPartition, int] | None = bound.offsets or bound.timestamps_ms
     if given is not None and set(given) != set(names):
         wrong = sorted(set(given) ^ set(names))
@@ -114,15 +154,14 @@ def _resolved(
         )
     found: dict[TopicPartition, int | None] = {}
     for name in names:
-        stored = stored_partition(catalog, name)
         if bound.timestamp_ms is not None:
-            found[name] = find_time(stored, bound.timestamp_ms)
+            found[name] = lookup.by_timestamp(name, bound.timestamp_ms)
         elif bound.timestamps_ms is not None:
-            found[name] = find_time(stored, bound.timestamps_ms[name])
+            found[name] = lookup.by_timestamp(name, bound.timestamps_ms[name])
         else:
             offset = bound.offsets[name] if bound.offsets is not None else bound.offset
-            known = {EARLIEST: stored.start_offset, LATEST: stored.end_offset}
-            found[name] = known.get(offset, offset) if offset is not None else None
+            is_first = offset == EARLIEST
+            found[name] = stored_partition(catalog, name).start_offset if is_first else offset
     return found
 
 

@@ -29,6 +29,8 @@ _KNOWN: Final = (
     "endingTimestamp",
     "failOnDataLoss",
     "includeHeaders",
+    "kafka.bootstrap.servers",
+    "kafka.isolation.level",
     "maxBytesPerTrigger",
     "maxOffsetsPerTrigger",
     "maxPartitionBytes",
@@ -40,11 +42,13 @@ _KNOWN: Final = (
     "startingTimestamp",
     "subscribe",
     "subscribePattern",
+    "tail",
 )
 _BY_FOLDED_NAME: Final = {it.lower(): it for it in _KNOWN}
-_CONSUMER_PREFIX: Final = (
-    "kafka."  # options of a client, for which there is no use without a broker
-)
+# Options of Kafka's consumer: those that are not known here have no use.
+_CONSUMER_PREFIX: Final = "kafka."
+_NEAR: Final = 0.9  # an option of the consumer that looks so much like one of ours is a mistake
+_SECURITY: Final = "kafka.security.protocol"
 # Of the Kafka source, for what a read from the bucket has not: consumers and groups.
 _WITHOUT_EFFECT: Final = frozenset(
     {
@@ -88,6 +92,8 @@ class SourceOptions:
     max_offsets_per_trigger: int | None  # of a stream, as the next
     max_bytes_per_trigger: int | None
     admin_listeners: tuple[str, ...]  # that tell the metadata; none: the bucket does
+    tail_brokers: tuple[str, ...]  # that give what the bucket has not; none: nobody does
+    is_read_committed: bool
 
 
 def wanted_columns(options: Mapping[str, str]) -> tuple[str, ...]:
@@ -132,6 +138,8 @@ def read_options(options: Mapping[str, str], *, is_stream: bool = False) -> Sour
         max_offsets_per_trigger=_limit(values, "maxOffsetsPerTrigger", _positive),
         max_bytes_per_trigger=_limit(values, "maxBytesPerTrigger", _size),
         admin_listeners=_admin_listeners(values),
+        tail_brokers=_tail_brokers(values, options),
+        is_read_committed=_is_read_committed(values),
     )
 
 
@@ -145,17 +153,46 @@ def _admin_listeners(values: Mapping[str, str]) -> tuple[str, ...]:
     kind = values.get("metadata", "bucket").lower()
     if kind not in ("bucket", "broker"):
         raise OptionError("option metadata is bucket or broker")
-    listed = values.get("adminListener", "").split(",")
-    addresses = tuple(it.strip() for it in listed if it.strip())
+    addresses = _addresses("adminListener", values)
     if bool(addresses) != (kind == "broker"):
         raise OptionError(
             "metadata=broker needs the option adminListener, and it alone does: HOST:PORT,... of nodes, as their "
             "headrace.admin.listener"
         )
-    wrong = [it for it in addresses if not _ADDRESS.fullmatch(it)]
-    if wrong:
-        raise OptionError(f"option adminListener is HOST:PORT,..., and not {wrong[0]!r}")
     return addresses
+
+
+def _tail_brokers(values: Mapping[str, str], options: Mapping[str, str]) -> tuple[str, ...]:
+    kind = values.get("tail", "none").lower()
+    if kind not in ("none", "broker"):
+        raise OptionError("option tail is none or broker")
+    if kind == "none":
+        return ()  # the addresses that a job for Spark's Kafka source has are of no use
+    addresses = _addresses("kafka.bootstrap.servers", values)
+    if not addresses:
+        raise OptionError("tail=broker needs the option kafka.bootstrap.servers: HOST:PORT,...")
+    protocol = {name.lower(): value for name, value in options.items()}.get(_SECURITY, "PLAINTEXT")
+    if protocol.upper() != "PLAINTEXT":
+        raise OptionError(
+            f"option {_SECURITY}: tail=broker speaks PLAINTEXT, and not {protocol}; tail=none asks no broker"
+        )
+    return addresses
+
+
+def _is_read_committed(values: Mapping[str, str]) -> bool:
+    name = "kafka.isolation.level"
+    level = values.get(name, "read_uncommitted").lower()
+    if level not in ("read_uncommitted", "read_committed"):
+        raise OptionError(f"option {name} is read_uncommitted or read_committed, not {level!r}")
+    return level == "read_committed"
+
+
+def _addresses(name: str, values: Mapping[str, str]) -> tuple[str, ...]:
+    found = tuple(it.strip() for it in values.get(name, "").split(",") if it.strip())
+    wrong = [it for it in found if not _ADDRESS.fullmatch(it)]
+    if wrong:
+        raise OptionError(f"option {name} is HOST:PORT,..., and not {wrong[0]!r}")
+    return found
 
 
 def _starting(values: Mapping[str, str], *, is_stream: bool) -> Bound:
@@ -173,11 +210,13 @@ def _canonical(options: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for name, value in options.items():
         folded = name.lower()
-        if folded.startswith(_CONSUMER_PREFIX) or folded in _WITHOUT_EFFECT:
-            continue
         known = _BY_FOLDED_NAME.get(folded)
         if known is None:
-            near = difflib.get_close_matches(folded, _BY_FOLDED_NAME, n=1)
+            is_foreign = folded.startswith(_CONSUMER_PREFIX) or folded in _WITHOUT_EFFECT
+            cutoff = _NEAR if is_foreign else 0.6
+            near = difflib.get_close_matches(folded, _BY_FOLDED_NAME, n=1, cutoff=cutoff)
+            if is_foreign and not near:
+                continue
             meant = (
                 f": is {_BY_FOLDED_NAME[near[0]]} meant?"
                 if near

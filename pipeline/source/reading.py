@@ -1,31 +1,32 @@
 """Reads one task's parts of objects as Arrow record batches, whatever compaction and deletion do meanwhile."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from headrace.pipeline.columns.decoder import decode
 from headrace.pipeline.columns.selection import WantedRows
-from headrace.pipeline.source.bucket import Bucket, each_run, read_index
+from headrace.pipeline.source.blocks import batch_runs, index_of
+from headrace.pipeline.source.bucket import Bucket
 from headrace.pipeline.source.catalog import Catalog, StoredRange, TopicPartition
 from headrace.pipeline.source.errors import DataLossError, ObjectGoneError, SourceError
 from headrace.pipeline.source.plan import Part, Task
 from headrace.pipeline.source.snapshots import newest_catalog
-from headrace.storage.errors import CorruptObjectError
-from headrace.storage.objects.data_block import iterate_batches, verify_block
+from headrace.pipeline.source.transactions import AbortedRange, hidden_by
 from headrace.storage.objects.index_block import ObjectIndex
 
-RUN_BYTES: Final = 8 * 1024 * 1024  # of one read: blocks that follow each other
 MAX_SEARCHES: Final = 10  # in newer metadata, for one part, without a step forward in between
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What holds for all parts of a job."""
+    """What holds for all parts of a task."""
 
     columns: tuple[str, ...]
     fails_on_loss: bool
     cluster_id: str
+    # Transactions that have offsets in the parts: their rows are left out.
+    aborted: Mapping[TopicPartition, Sequence[AbortedRange]] = field(default_factory=dict)
 
 
 def read_task(bucket: Bucket, task: Task, reading: Reading) -> Iterator[Any]:
@@ -97,51 +98,21 @@ class _TaskReader:
         self, name: TopicPartition, found: StoredRange
     ) -> Iterator[tuple[int, Iterator[Any]]]:
         """Yield the end offset and the rows of each run of data blocks."""
-        index = self._index_of(found)
-        runs = each_run(index, found.stream_id, found.start_offset, found.end_offset, RUN_BYTES)
-        for run in runs:
-            first, last = run[0], run[-1]
-            data = self._bucket.read(found.key, first[0], last[0] + last[1])
-            rows = WantedRows(
-                topic=name.topic,
-                partition=name.partition,
-                start_offset=found.start_offset,
-                end_offset=found.end_offset,
-                columns=self._reading.columns,
-            )
-            payloads = _payloads(data, run, found)
-            yield min(last[2], found.end_offset), decode(payloads, rows)
+        rows = WantedRows(
+            topic=name.topic,
+            partition=name.partition,
+            start_offset=found.start_offset,
+            end_offset=found.end_offset,
+            columns=self._reading.columns,
+            is_hidden=hidden_by(self._reading.aborted.get(name, ())),
+        )
+        for end, batches in batch_runs(self._bucket, found, self._index_of(found)):
+            yield end, decode((it.payload for it in batches), rows)
 
     def _index_of(self, found: StoredRange) -> ObjectIndex:
         if self._index is None or self._index[0] != found.object_id:
-            try:
-                index = read_index(self._bucket, found.key, found.size_bytes)
-            except CorruptObjectError as error:
-                raise _damaged(found, error) from error
-            self._index = found.object_id, index
+            self._index = found.object_id, index_of(self._bucket, found)
         return self._index[1]
-
-
-def _payloads(
-    data: memoryview, run: list[tuple[int, int, int]], found: StoredRange
-) -> Iterator[memoryview]:
-    """Yield the payloads of verified blocks that may have wanted rows."""
-    origin = run[0][0]
-    try:
-        for position, size, _ in run:
-            at = position - origin
-            _, verified = verify_block(data[at : at + size])
-            for it in iterate_batches(verified):
-                if it.end_offset > found.start_offset and it.base_offset < found.end_offset:
-                    yield it.payload
-    except CorruptObjectError as error:
-        raise _damaged(found, error) from error
-
-
-def _damaged(found: StoredRange, error: Exception) -> SourceError:
-    return SourceError(
-        f"object {found.key} is damaged: {error}; `headrace object verify {found.object_id}` says more"
-    )
 
 
 def _named(name: TopicPartition) -> str:

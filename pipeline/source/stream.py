@@ -15,13 +15,18 @@ from typing import Any, Final
 
 from headrace.pipeline.source.catalog import Catalog, TopicPartition
 from headrace.pipeline.source.errors import DataLossError, SourceError
-from headrace.pipeline.source.offsets import at_least, present_partitions, stored_partition
+from headrace.pipeline.source.offsets import (
+    Lookup,
+    Offsets,
+    at_least,
+    ends_early,
+    present_partitions,
+    stored_partition,
+)
 from headrace.pipeline.source.options import SourceOptions
 from headrace.pipeline.source.plan import WantedRange
 
 METADATA: Final = "#metadata"
-
-Offsets = Mapping[TopicPartition, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +37,36 @@ class StreamOffset:
     topic_ids: Mapping[str, str] = field(default_factory=dict)  # none: of Spark's Kafka source
 
 
-def to_json(offset: StreamOffset, catalog: Catalog) -> dict[str, Any]:
-    """Return what Spark keeps and shows in the query's progress."""
-    found: dict[str, Any] = {}
-    for name in sorted(offset.offsets):
-        found.setdefault(name.topic, {})[str(name.partition)] = offset.offsets[name]
+def to_json(
+    offset: StreamOffset, catalog: Catalog, options: SourceOptions, now_ms: int
+) -> dict[str, Any]:
+    """Return what Spark keeps and shows in the query's progress.
+
+    Where brokers give a tail, it tells how far the bucket was, too.
+    """
+    found = _by_topic(offset.offsets)
     found[METADATA] = {
         "cluster": catalog.cluster_id,
         "index": catalog.index,
         "term": catalog.term,
         "timeMs": catalog.time_ms,
+        "ageMs": max(0, now_ms - catalog.time_ms),
         "topicIds": dict(sorted(offset.topic_ids.items())),
     }
+    if options.tail_brokers:
+        ends = {
+            name: stored.end_offset
+            for name in offset.offsets
+            if (stored := catalog.stored(name)) is not None
+        }
+        found[METADATA]["bucketOffsets"] = _by_topic(ends)
+    return found
+
+
+def _by_topic(offsets: Offsets) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in sorted(offsets):
+        found.setdefault(name.topic, {})[str(name.partition)] = offsets[name]
     return found
 
 
@@ -73,15 +96,20 @@ def first_offset(catalog: Catalog, offsets: Offsets) -> StreamOffset:
     return StreamOffset(offsets, _topic_ids(catalog, offsets))
 
 
-def next_offset(catalog: Catalog, options: SourceOptions, position: StreamOffset) -> StreamOffset:
+def next_offset(
+    catalog: Catalog, options: SourceOptions, position: StreamOffset, lookup: Lookup
+) -> StreamOffset:
     """Return where the next micro-batch ends; `position` itself if there is nothing new.
 
-    A partition of which the bucket has less than was read, as after a checkpoint of Spark's Kafka source, waits.
+    A partition of which there is less than was read waits: as after a checkpoint of Spark's Kafka source, or of a query
+    that had a tail.
     """
     names = present_partitions(catalog, options)
     begins = {it: _begin(catalog, position, it) for it in names}
-    ends = {it: max(begins[it], stored_partition(catalog, it).end_offset) for it in names}
-    ends = _limited(catalog, begins, ends, options)
+    last = lookup.ends(names)
+    ends = {it: max(begins[it], last[it]) for it in names}
+    decided = lookup.decided(begins, _limited(catalog, begins, ends, options))
+    ends = {it: max(begins[it], decided[it]) for it in names}
     found = StreamOffset(ends, _topic_ids(catalog, ends))
     is_same = found.offsets == position.offsets and (
         not position.topic_ids or found.topic_ids == position.topic_ids
@@ -90,7 +118,11 @@ def next_offset(catalog: Catalog, options: SourceOptions, position: StreamOffset
 
 
 def stream_ranges(
-    catalog: Catalog, options: SourceOptions, start: StreamOffset, end: StreamOffset
+    catalog: Catalog,
+    options: SourceOptions,
+    start: StreamOffset,
+    end: StreamOffset,
+    lookup: Lookup,
 ) -> list[WantedRange]:
     """What a micro-batch reads, empty ranges left out.
 
@@ -105,40 +137,55 @@ def stream_ranges(
             f"deleted, or no longer chosen, since the last micro-batch: {listed}. The option failOnDataLoss=false "
             f"goes on without them"
         )
+    planned = {
+        name: begin
+        for name in sorted(set(end.offsets) - set(gone))
+        if (begin := _planned_begin(options, start, end, name)) < end.offsets[name]
+    }
+    ends = _there(planned, end, lookup)
     found: list[WantedRange] = []
-    for name in sorted(set(end.offsets) - set(gone)):
-        wanted = _wanted(catalog, options, start, end, name)
-        if wanted.start_offset < wanted.end_offset:
-            found.append(wanted)
+    for name, begin in planned.items():
+        until = end.offsets[name]
+        if until > ends[name] and options.fails_on_loss:
+            raise DataLossError(
+                f"{ends_early(name, ends[name], catalog, options)}; the checkpoint says {until}. Start the query again "
+                f"later; the option failOnDataLoss=false skips what is missing"
+            )
+        stored = stored_partition(catalog, name)
+        first = at_least(name, begin, stored, fails_on_loss=options.fails_on_loss)
+        if first < ends[name]:
+            found.append(WantedRange(name, first, ends[name]))
     return found
 
 
-def _wanted(
-    catalog: Catalog,
-    options: SourceOptions,
-    start: StreamOffset,
-    end: StreamOffset,
-    name: TopicPartition,
-) -> WantedRange:
-    stored = stored_partition(catalog, name)
-    begin, until = start.offsets.get(name, 0), end.offsets[name]
-    if _is_other_topic(start, end, name.topic):
-        if name in start.offsets and options.fails_on_loss:
-            raise DataLossError(
-                f"topic {name.topic} was deleted and created again since the last micro-batch. The option "
-                f"failOnDataLoss=false goes on with the new one"
-            )
-        begin = 0
-    if begin >= until:
-        return WantedRange(name, begin, begin)
-    if until > stored.end_offset and options.fails_on_loss:
+def is_ahead(catalog: Catalog, start: StreamOffset, end: StreamOffset, lookup: Lookup) -> bool:
+    """Whether a planned micro-batch has offsets that are not there yet, and may come."""
+    begins = {
+        it: start.offsets.get(it, 0)
+        for it in end.offsets
+        if start.offsets.get(it, 0) < end.offsets[it] and not _is_recreated(catalog, end, it)
+    }
+    ends = _there(begins, end, lookup)
+    return any(end.offsets[it] > ends[it] for it in begins)
+
+
+def _there(begins: Offsets, end: StreamOffset, lookup: Lookup) -> Offsets:
+    """How far what was planned is there, and decided."""
+    last = lookup.ends(begins)
+    return lookup.decided(begins, {it: min(end.offsets[it], last[it]) for it in begins})
+
+
+def _planned_begin(
+    options: SourceOptions, start: StreamOffset, end: StreamOffset, name: TopicPartition
+) -> int:
+    if not _is_other_topic(start, end, name.topic):
+        return start.offsets.get(name, 0)
+    if name in start.offsets and options.fails_on_loss:
         raise DataLossError(
-            f"{name.topic}-{name.partition} is in the bucket up to offset {stored.end_offset} only, by metadata up to "
-            f"entry {catalog.index}; the checkpoint says {until}. Start the query again later; the option "
-            f"failOnDataLoss=false skips what is missing"
+            f"topic {name.topic} was deleted and created again since the last micro-batch. The option "
+            f"failOnDataLoss=false goes on with the new one"
         )
-    begin = at_least(name, begin, stored, fails_on_loss=options.fails_on_loss)
-    return WantedRange(name, begin, min(until, stored.end_offset))
+    return 0
 
 
 def _begin(catalog: Catalog, position: StreamOffset, name: TopicPartition) -> int:

@@ -7,48 +7,54 @@ asks for the initial one. After a restart it first plans an empty range that end
 Source: pyspark.sql.datasource and PythonMicroBatchStream.scala of Apache Spark 4.0.
 """
 
-import time
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
-from headrace.pipeline.source.bucket import open_bucket
+from headrace.pipeline.source.bucket import Bucket, open_bucket
 from headrace.pipeline.source.catalog import Catalog
+from headrace.pipeline.source.ends import PartitionEnds
 from headrace.pipeline.source.offsets import chosen_partitions, starting_offsets
 from headrace.pipeline.source.options import SourceOptions
-from headrace.pipeline.source.planning import BucketTask, open_metadata, plan_tasks
-from headrace.pipeline.source.reading import read_task
-from headrace.pipeline.source.snapshots import FreshCatalog, with_metadata
+from headrace.pipeline.source.planning import AnyTask, open_metadata, plan_tasks, read_planned
+from headrace.pipeline.source.snapshots import ASKED_INTERVAL_S, FreshCatalog, with_metadata
 from headrace.pipeline.source.stream import (
     METADATA,
     StreamOffset,
     first_offset,
     from_json,
+    is_ahead,
     next_offset,
     stream_ranges,
     to_json,
 )
-from headrace.pipeline.source.times import find_by_timestamp
+from headrace.pipeline.source.tail.brokers import Clock
 
 Json = dict[str, Any]
 
 
-class BucketStreamReader(DataSourceStreamReader):
-    """Micro-batches, each from where the last one ended to what the newest metadata have."""
+PLANNED_WAIT_S: Final = 300.0  # for a micro-batch of the checkpoint that is not there yet
 
-    def __init__(self, options: SourceOptions) -> None:
+
+class BucketStreamReader(DataSourceStreamReader):
+    """Micro-batches, each from where the last one ended to what the newest metadata, or the brokers, have."""
+
+    def __init__(self, options: SourceOptions, clock: Clock | None = None) -> None:
         self._options = options
-        self._fresh: FreshCatalog | None = (
-            None  # made when it is asked, on the driver: workers get a copy of this
-        )
+        self._clock = clock or Clock()
+        self._fresh: FreshCatalog | None = None  # as the next: made when it is asked
+        self._ends: PartitionEnds | None = None
         self._initial: StreamOffset | None = None
         self._position: tuple[StreamOffset, Json] | None = None  # where the next one begins
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Go to a worker without what the driver keeps, such as connections."""
+        return type(self), (self._options,)
+
     def initialOffset(self) -> Json:  # noqa: N802 - the name is Spark's
         """Return where a query begins that has no checkpoint."""
-        found = to_json(self._begin(self._catalog()), self._catalog())
+        found = self._shown(self._begin(self._catalog()), self._catalog())
         del found[METADATA]
         return found
 
@@ -59,51 +65,80 @@ class BucketStreamReader(DataSourceStreamReader):
         a batch, and the checkpoint has the place to go on at, before the first record comes.
         """
         catalog = self._catalog()
-        if self._position is None:
-            begin = self._begin(catalog)
-            return to_json(next_offset(catalog, self._options, begin), catalog)
-        position, shown = self._position
-        found = next_offset(catalog, self._options, position)
-        return shown if found is position else to_json(found, catalog)
+        position = self._begin(catalog) if self._position is None else self._position[0]
 
-    def partitions(self, start: Json, end: Json) -> Sequence[BucketTask]:
+        def following(catalog: Catalog) -> tuple[StreamOffset, Catalog]:
+            lookup = self._opened_ends().of(catalog)
+            return next_offset(catalog, self._options, position, lookup), catalog
+
+        found, catalog = with_metadata(self._opened_bucket(), catalog, following)
+        if self._position is not None and found is position:
+            return self._position[1]
+        return self._shown(found, catalog)
+
+    def partitions(self, start: Json, end: Json) -> Sequence[AnyTask]:
         """Plan a micro-batch, on the driver."""
         begin, until = from_json(start), from_json(end)
         self._position = until, end
-        bucket, options = open_bucket(self._options.bucket), self._options
+        self._wait_for(begin, until)
+        bucket, options, ends = self._opened_bucket(), self._options, self._opened_ends()
 
-        def planned(catalog: Catalog) -> list[BucketTask]:
-            return plan_tasks(
-                bucket, catalog, options, stream_ranges(catalog, options, begin, until)
-            )
+        def planned(catalog: Catalog) -> list[AnyTask]:
+            wanted = stream_ranges(catalog, options, begin, until, ends.of(catalog))
+            return plan_tasks(bucket, catalog, options, wanted, ends)
 
         return with_metadata(bucket, self._catalog(), planned)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Read one task, in a worker."""
-        task = cast("BucketTask", partition)  # what `partitions` returned, from the driver
-        yield from read_task(open_bucket(self._options.bucket), task.task, task.reading)
+        task = cast("AnyTask", partition)  # what `partitions` returned, from the driver
+        yield from read_planned(self._options, task)
 
     def commit(self, end: Json) -> None:
         """Nothing: the checkpoint is Spark's."""
 
     def stop(self) -> None:
-        """Nothing is held."""
+        """Close what is open."""
+        if self._ends is not None:
+            self._ends.close()
+
+    def _wait_for(self, begin: StreamOffset, until: StreamOffset) -> None:
+        """Wait for what the checkpoint says was there: a query with a tail was ahead of the bucket."""
+        deadline_s = self._clock.monotonic_s() + PLANNED_WAIT_S
+        while self._clock.monotonic_s() < deadline_s:
+            catalog = self._catalog()
+
+            def is_missing(catalog: Catalog) -> bool:
+                return is_ahead(catalog, begin, until, self._opened_ends().of(catalog))
+
+            if not with_metadata(self._opened_bucket(), catalog, is_missing):
+                return
+            self._clock.sleep(ASKED_INTERVAL_S)
+
+    def _shown(self, offset: StreamOffset, catalog: Catalog) -> Json:
+        return to_json(offset, catalog, self._options, self._clock.time_ms())
+
+    def _opened_bucket(self) -> Bucket:
+        return open_bucket(self._options.bucket)
+
+    def _opened_ends(self) -> PartitionEnds:
+        if self._ends is None:
+            self._ends = PartitionEnds(self._opened_bucket(), self._options, self._clock)
+        return self._ends
 
     def _catalog(self) -> Catalog:
         if self._fresh is None:
-            bucket = open_bucket(self._options.bucket)
-            self._fresh = FreshCatalog(open_metadata(bucket, self._options), time.monotonic)
+            metadata = open_metadata(self._opened_bucket(), self._options)
+            self._fresh = FreshCatalog(metadata, self._clock.monotonic_s)
         return self._fresh.newest()
 
     def _begin(self, catalog: Catalog) -> StreamOffset:
         """Where a query begins that has no checkpoint; it is found once."""
         if self._initial is None:
-            self._initial = with_metadata(open_bucket(self._options.bucket), catalog, self._found)
+            self._initial = with_metadata(self._opened_bucket(), catalog, self._found)
         return self._initial
 
     def _found(self, catalog: Catalog) -> StreamOffset:
-        bucket, options = open_bucket(self._options.bucket), self._options
+        options, lookup = self._options, self._opened_ends().of(catalog)
         names = chosen_partitions(catalog, options)
-        find_time = partial(find_by_timestamp, bucket, catalog)
-        return first_offset(catalog, starting_offsets(catalog, options, names, find_time))
+        return first_offset(catalog, starting_offsets(catalog, options, names, lookup))

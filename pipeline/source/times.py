@@ -3,18 +3,16 @@
 The answer is that of ListOffsets, as far as the bucket has the partition.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
-from headrace.pipeline.source.bucket import Bucket, each_run, read_index
-from headrace.pipeline.source.catalog import Catalog, StoredPartition, StoredRange
+from headrace.pipeline.source.blocks import each_batch
+from headrace.pipeline.source.bucket import Bucket
+from headrace.pipeline.source.catalog import Catalog, StoredPartition
 from headrace.protocol.partition_checkpoint import Checkpoint, CorruptCheckpointError, decode
 from headrace.protocol.records.batch import BatchHeader, newest_timestamp, split_batches
 from headrace.protocol.records.record import decode_records
-from headrace.storage.objects.data_block import iterate_batches, verify_block
 from headrace.storage.record_batch import StreamRecordBatch
 
-RUN_BYTES: Final = 4 * 1024 * 1024
 MAX_BATCH_BYTES: Final = (
     256 * 1024 * 1024
 )  # of one batch, decompressed: what the broker's readers accept
@@ -27,13 +25,13 @@ def find_by_timestamp(
     """Return the offset of the first record that is not older than `timestamp_ms`; None when none is.
 
     Raises:
-        SourceError: the bucket cannot be read.
+        SourceError: the bucket cannot be read, or an object is damaged.
         ObjectGoneError: an object is gone: newer metadata is needed.
-        CorruptObjectError, RecordsError: an object is damaged.
+        RecordsError: a batch is damaged.
     """
     start = max(_start_of_search(bucket, catalog, stored, timestamp_ms), stored.start_offset)
     for found in catalog.ranges(stored.data_stream_id, start, stored.end_offset):
-        for payload in _payloads(bucket, found):
+        for payload in each_batch(bucket, found):
             for header, batch in split_batches(memoryview(payload.payload)):
                 offset = _first_in(header, batch, timestamp_ms, stored.start_offset)
                 if offset is not None:
@@ -78,22 +76,10 @@ def _newest_checkpoint(bucket: Bucket, catalog: Catalog, meta_stream_id: int) ->
     first = max(bounds[0], bounds[1] - MAX_CHECKPOINTS)
     found: list[StreamRecordBatch] = []
     for stored in catalog.ranges(meta_stream_id, first, bounds[1]):
-        found.extend(_payloads(bucket, stored))
+        found.extend(each_batch(bucket, stored))
     for batch in reversed(found):
         try:
             return decode(batch.payload)
         except CorruptCheckpointError:
             continue
     return None
-
-
-def _payloads(bucket: Bucket, found: StoredRange) -> Iterator[StreamRecordBatch]:
-    index = read_index(bucket, found.key, found.size_bytes)
-    for run in each_run(index, found.stream_id, found.start_offset, found.end_offset, RUN_BYTES):
-        origin = run[0][0]
-        data = bucket.read(found.key, origin, run[-1][0] + run[-1][1])
-        for position, size, _ in run:
-            _, verified = verify_block(data[position - origin : position - origin + size])
-            for it in iterate_batches(verified):
-                if it.end_offset > found.start_offset and it.base_offset < found.end_offset:
-                    yield it

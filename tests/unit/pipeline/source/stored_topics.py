@@ -1,6 +1,6 @@
 """A bucket in memory with one topic, laid out in objects as a test wants it, and its metadata snapshot."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from uuid import UUID
 
@@ -45,9 +45,15 @@ def stored_batches(stream_id: int, start: int, end: int) -> list[StreamRecordBat
 
 
 class StoredTopics:
-    """See `headrace.pipeline.source.bucket.Bucket`."""
+    """See `headrace.pipeline.source.bucket.Bucket`; `batches_of` are the batches of a range of a stream."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        batches_of: Callable[[int, int, int], list[StreamRecordBatch]] = stored_batches,
+        cluster: str = CLUSTER,
+    ) -> None:
+        self._batches_of = batches_of
+        self._cluster = cluster
         self.objects: dict[str, bytes] = {}
         self.reads: list[tuple[str, int, int]] = []
         self._index = 0
@@ -70,8 +76,8 @@ class StoredTopics:
         ends = {2 * number: start for number, start in enumerate(starts)}
         for ranges in layout.values():
             for stream_id, _, end in ranges:
-                ends[stream_id] = max(ends[stream_id], end)
-        records = [ClusterIdRecord(CLUSTER), TopicRecord(topic_id, TOPIC)]
+                ends[stream_id] = max(ends.get(stream_id, 0), end)
+        records = [ClusterIdRecord(self._cluster), TopicRecord(topic_id, TOPIC)]
         records.extend(
             PartitionRecord(topic_id, it, 1, 1, 2 * it, 2 * it + 1) for it in range(len(starts))
         )
@@ -79,10 +85,10 @@ class StoredTopics:
         for number, start in enumerate(starts):
             data = 2 * number
             records.append(StreamRecord(data, topic_id, number, 1, start, ends[data]))
-            records.append(StreamRecord(data + 1, topic_id, number, 1, 0, 0))
+            records.append(StreamRecord(data + 1, topic_id, number, 1, 0, ends.get(data + 1, 0)))
         for object_id, ranges in layout.items():
-            written = write([stored_batches(*it) for it in ranges], max_block_bytes=400)
-            self.objects[object_key(CLUSTER, object_id)] = joined(written)
+            written = write([self._batches_of(*it) for it in ranges], max_block_bytes=400)
+            self.objects[object_key(self._cluster, object_id)] = joined(written)
             held = tuple(RecordedRange(it[0], 1, it[1], it[2]) for it in ranges)
             size_bytes = written.size_bytes
             if len(held) == 1:
@@ -91,11 +97,11 @@ class StoredTopics:
                 records.append(StreamSetObjectRecord(object_id, 1, object_id, size_bytes, 0, held))
         records.append(NextIdsRecord(2 * len(starts), max(layout) + 1))
         image = records_to_image(records, index=self._index, term=1)
-        key = published_key(CLUSTER, SnapshotId(self._index, 1))
+        key = published_key(self._cluster, SnapshotId(self._index, 1))
         self.objects[key] = b"".join(encode_snapshot(image))
 
     def newest_snapshot(self) -> bytes:
-        return self.objects[published_key(CLUSTER, SnapshotId(self._index, 1))]
+        return self.objects[published_key(self._cluster, SnapshotId(self._index, 1))]
 
     def write_to(self, directory: Path) -> str:
         """Write a bucket of files; returns its URI."""
@@ -106,7 +112,7 @@ class StoredTopics:
         return f"file://{directory}"
 
     def delete(self, object_id: int) -> None:
-        del self.objects[object_key(CLUSTER, object_id)]
+        del self.objects[object_key(self._cluster, object_id)]
 
     def keys(self, folder: str) -> list[str]:
         return [it for it in self.objects if it.startswith(f"{folder}/")]

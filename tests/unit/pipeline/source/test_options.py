@@ -47,6 +47,29 @@ def test_metadata_of_nodes() -> None:
         read_options({**NEEDED, **nodes, "adminListener": "http://a:1"})
 
 
+def test_the_tail_of_brokers() -> None:
+    brokers = {"kafka.bootstrap.servers": "a:9092, [::1]:9093"}
+    assert read_options({**NEEDED, **brokers}).tail_brokers == ()
+    found = read_options({**NEEDED, **brokers, "TAIL": "Broker", "kafka.client.id": "c"})
+    assert found.tail_brokers == ("a:9092", "[::1]:9093")
+    for options, message in (
+        ({"tail": "broker"}, "tail=broker needs the option kafka.bootstrap.servers"),
+        ({"tail": "brokers", **brokers}, "option tail is none or broker"),
+        ({"tail": "broker", "kafka.bootstrap.servers": "a"}, "is HOST:PORT,..., and not 'a'"),
+        ({"tail": "broker", **brokers, "kafka.security.protocol": "SSL"}, "speaks PLAINTEXT"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            read_options({**NEEDED, **options})
+
+
+def test_isolation() -> None:
+    assert not read_options(NEEDED).is_read_committed
+    level = {"KAFKA.isolation.level": "read_committed"}
+    assert read_options({**NEEDED, **level}).is_read_committed
+    with pytest.raises(OptionError, match="read_uncommitted or read_committed, not 'all'"):
+        read_options({**NEEDED, "kafka.isolation.level": "all"})
+
+
 def test_times_go_before_offsets() -> None:
     found = read_options({**NEEDED, "startingOffsets": "earliest", "startingTimestamp": "5"})
     assert found.starting.timestamp_ms == 5
@@ -57,6 +80,11 @@ def test_times_go_before_offsets() -> None:
     ("options", "message"),
     [
         ({"startingOffset": "earliest"}, "unknown option startingOffset: is startingOffsets meant"),
+        (
+            {"kafka.isolations.level": "x"},
+            "unknown .*isolations.level: is kafka.isolation.level meant",
+        ),
+        ({"isolation.level": "read_committed"}, "is kafka.isolation.level meant"),
         ({"zzz": "1"}, "unknown option zzz; known: adminListener, assign"),
         ({"bucket": ""}, "option bucket is missing"),
         ({"subscribePattern": "a"}, "exactly one of the options"),

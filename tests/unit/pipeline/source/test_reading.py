@@ -1,50 +1,42 @@
 """Planning and reading: each wanted offset once, whatever the layout, and whatever changes meanwhile."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.pipeline.source.bucket import read_index
 from headrace.pipeline.source.catalog import TopicPartition
+from headrace.pipeline.source.ends import PartitionEnds
 from headrace.pipeline.source.errors import DataLossError, OptionError, SourceError
 from headrace.pipeline.source.offsets import batch_ranges
 from headrace.pipeline.source.options import read_options
-from headrace.pipeline.source.plan import Task, divide, large_objects, parts_of, task_bytes
+from headrace.pipeline.source.planning import BucketTask, plan_tasks
 from headrace.pipeline.source.reading import Reading, read_task
 from headrace.pipeline.source.snapshots import newest_catalog
-from headrace.pipeline.source.times import find_by_timestamp
 from tests.unit.pipeline.source.stored_topics import CLUSTER, START_MS, TOPIC, StoredTopics
 
 COLUMNS = ("partition", "offset", "value")
 
 
-def planned(bucket: StoredTopics, most_bytes: int = 1 << 30, **options: str) -> list[Task]:
+def planned(bucket: StoredTopics, most_bytes: int = 1 << 30, **options: str) -> list[BucketTask]:
     catalog = newest_catalog(bucket)
     wanted = {"bucket": "file:///b", "subscribe": TOPIC, **options}
-    read = read_options(wanted)
-    ranges = batch_ranges(
-        catalog, read, lambda stored, ms: find_by_timestamp(bucket, catalog, stored, ms)
-    )
-    parts = parts_of(catalog, ranges)
-    most = task_bytes(parts, max_partition_bytes=most_bytes, min_partitions=read.min_partitions)
-    stored = {it.stored.object_id: it.stored for it in parts}
-    indexes = {
-        it: read_index(bucket, stored[it].key, stored[it].size_bytes)
-        for it in large_objects(parts, most)
-    }
-    return divide(parts, indexes, most)
+    read = read_options({**wanted, "maxPartitionBytes": str(most_bytes)})
+    ends = PartitionEnds(bucket, read)
+    ranges = batch_ranges(catalog, read, ends.of(catalog))
+    return plan_tasks(bucket, catalog, read, ranges, ends)
 
 
 def rows_of(
-    bucket: StoredTopics, tasks: list[Task], *, fails: bool = True
+    bucket: StoredTopics, tasks: list[BucketTask], *, fails: bool = True
 ) -> list[tuple[int, int]]:
     """(partition, offset) of all rows, in the order of the tasks; each value is its offset."""
-    reading = Reading(COLUMNS, fails, CLUSTER)
     found = []
-    for task in tasks:
-        for batch in read_task(bucket, task, reading):
+    for it in tasks:
+        reading = replace(it.reading, columns=COLUMNS, fails_on_loss=fails)
+        for batch in read_task(bucket, it.task, reading):
             for row in batch.to_pylist():
                 assert row["value"] == str(row["offset"]).encode()
                 found.append((row["partition"], row["offset"]))
@@ -99,6 +91,34 @@ def test_no_byte_of_data_is_read_twice() -> None:
     assert all(a[0] != b[0] or a[2] <= b[1] for a, b in pairwise(data))
 
 
+def test_an_object_with_many_streams_is_one_task_that_reads_each_block_once() -> None:
+    bucket = StoredTopics()
+    bucket.publish({0: [(2 * it, 0, 30) for it in range(8)]}, [0] * 8)
+    tasks = planned(bucket)
+    assert bucket.reads == []  # a plan of small objects needs the metadata alone
+    assert [len(it.task) for it in tasks] == [8]
+    assert len(rows_of(bucket, tasks)) == 8 * 30
+    size_bytes = len(bucket.objects[tasks[0].task[0].stored.key])
+    data = sorted(it for it in bucket.reads if it[2] < size_bytes)
+    assert len(bucket.reads) == len(data) + 1  # and the index, once
+    assert data[0][1] == 0
+    assert all(a[2] == b[1] for a, b in pairwise(data))
+
+
+def test_indexes_of_large_objects_alone_are_read_to_plan() -> None:
+    bucket = StoredTopics()
+    bucket.publish({0: [(0, 0, 20)], 1: [(0, 20, 300)], 2: [(0, 300, 310)], 3: [(0, 310, 600)]})
+    objects = sorted(it for it in bucket.objects if not it.startswith("metadata"))
+    sizes = {it: len(bucket.objects[it]) for it in objects}
+    limit = 2_000
+    large = {it for it in objects if sizes[it] > limit}
+    assert 0 < len(large) < len(objects)
+    tasks = planned(bucket, limit)
+    assert {key for key, _, _ in bucket.reads} == large
+    assert len(bucket.reads) == len(large)
+    assert rows_of(bucket, tasks) == [(0, it) for it in range(600)]
+
+
 def test_a_task_goes_on_in_the_objects_that_compaction_has_made() -> None:
     bucket = StoredTopics()
     bucket.publish({0: [(0, 0, 50)], 1: [(0, 50, 100)]})
@@ -113,7 +133,7 @@ def test_an_object_that_goes_in_the_middle() -> None:
     bucket = StoredTopics()
     bucket.publish({0: [(0, 0, 50)], 1: [(0, 50, 100)]})
     tasks = planned(bucket)
-    reading = read_task(bucket, tasks[0], Reading(COLUMNS, True, CLUSTER))
+    reading = read_task(bucket, tasks[0].task, Reading(COLUMNS, True, CLUSTER))
     first = next(reading).to_pylist()
     bucket.publish({2: [(0, 0, 100)]})
     bucket.delete(1)
@@ -146,7 +166,7 @@ def test_a_damaged_block_names_its_object() -> None:
     bucket = StoredTopics()
     bucket.publish({0: [(0, 0, 50)]})
     tasks = planned(bucket)
-    key = tasks[0][0].stored.key
+    key = tasks[0].task[0].stored.key
     damaged = bytearray(bucket.objects[key])
     damaged[100] ^= 1
     bucket.objects[key] = bytes(damaged)

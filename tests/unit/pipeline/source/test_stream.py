@@ -1,5 +1,7 @@
 """Micro-batches: each offset once, whatever the limits; what is gone is told; where a query goes on."""
 
+import pickle
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -8,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.pipeline.source.catalog import TopicPartition
+from headrace.pipeline.source.catalog import Catalog, TopicPartition
 from headrace.pipeline.source.errors import DataLossError, OptionError, SourceError
+from headrace.pipeline.source.offsets import Offsets
 from headrace.pipeline.source.options import SourceOptions, read_options
 from headrace.pipeline.source.snapshots import BucketMetadata, FreshCatalog, newest_catalog
 from headrace.pipeline.source.stream import (
@@ -21,7 +24,8 @@ from headrace.pipeline.source.stream import (
     stream_ranges,
     to_json,
 )
-from headrace.pipeline.source.stream_reader import BucketStreamReader
+from headrace.pipeline.source.stream_reader import PLANNED_WAIT_S, BucketStreamReader
+from headrace.pipeline.source.tail.brokers import Clock
 from tests.unit.pipeline.source.stored_topics import TOPIC, TOPIC_ID, Range, StoredTopics
 
 FIRST, SECOND = TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1)
@@ -30,6 +34,26 @@ AGAIN = UUID(int=2)  # of a topic that was created again
 
 def options(**given: str) -> SourceOptions:
     return read_options({"bucket": "file:///b", "subscribe": TOPIC, **given}, is_stream=True)
+
+
+class BucketEnds:
+    """Partitions end where the bucket's part does."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def by_timestamp(self, name: TopicPartition, timestamp_ms: int) -> int | None:
+        raise AssertionError("no test asks")
+
+    def ends(self, names: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        return {it: self._catalog.stored(it).end_offset for it in names}
+
+    def decided(self, begins: Offsets, ends: Offsets) -> Offsets:
+        return ends
+
+
+def following(catalog: Catalog, read: SourceOptions, position: StreamOffset) -> StreamOffset:
+    return next_offset(catalog, read, position, BucketEnds(catalog))
 
 
 def stored(
@@ -43,7 +67,8 @@ def stored(
 def ranges(
     bucket: StoredTopics, start: StreamOffset, end: StreamOffset, **given: str
 ) -> list[tuple[int, int, int]]:
-    found = stream_ranges(newest_catalog(bucket), options(**given), start, end)
+    catalog = newest_catalog(bucket)
+    found = stream_ranges(catalog, options(**given), start, end, BucketEnds(catalog))
     return [(it.name.partition, it.start_offset, it.end_offset) for it in found]
 
 
@@ -64,14 +89,14 @@ def test_micro_batches_have_each_offset_once(
     read = options(**{name: str(limit * 10 if by_bytes else limit)})
     position = first_offset(catalog, dict(zip((FIRST, SECOND), begins, strict=True)))
     seen: dict[int, list[int]] = {0: [], 1: []}
-    while (following := next_offset(catalog, read, position)) is not position:
+    while (end := following(catalog, read, position)) is not position:
         count = 0
-        for it in stream_ranges(catalog, read, position, following):
+        for it in stream_ranges(catalog, read, position, end, BucketEnds(catalog)):
             seen[it.name.partition].extend(range(it.start_offset, it.end_offset))
             count += it.end_offset - it.start_offset
         assert count > 0
         assert by_bytes or count <= limit + 1  # at least one record of each of two partitions
-        position = following
+        position = end
     assert seen == {n: list(range(begins[n], ends[n])) for n in (0, 1)}
 
 
@@ -80,14 +105,14 @@ def test_a_limit_in_bytes_is_about_that() -> None:
     catalog = newest_catalog(bucket)
     size_bytes = next(catalog.ranges(0, 0, 1_000)).share_bytes
     limit = options(maxBytesPerTrigger=str(size_bytes // 4))
-    following = next_offset(catalog, limit, first_offset(catalog, {FIRST: 0}))
-    assert 240 <= following.offsets[FIRST] <= 260
+    end = following(catalog, limit, first_offset(catalog, {FIRST: 0}))
+    assert 240 <= end.offsets[FIRST] <= 260
 
 
 def test_a_limit_is_shared_by_what_there_is() -> None:
     catalog = newest_catalog(stored((0, 0, 300), (2, 0, 100), starts=(0, 0)))
     begin = first_offset(catalog, {FIRST: 0, SECOND: 0})
-    found = next_offset(catalog, options(maxOffsetsPerTrigger="100"), begin)
+    found = following(catalog, options(maxOffsetsPerTrigger="100"), begin)
     assert found.offsets == {FIRST: 75, SECOND: 25}
 
 
@@ -95,7 +120,7 @@ def test_a_new_partition_is_read_from_its_first_record() -> None:
     bucket = stored((0, 0, 10), (2, 0, 7), starts=(0, 0))
     catalog = newest_catalog(bucket)
     before = first_offset(catalog, {FIRST: 10})
-    found = next_offset(catalog, options(), before)
+    found = following(catalog, options(), before)
     assert ranges(bucket, before, found) == [(1, 0, 7)]
 
 
@@ -103,7 +128,7 @@ def test_records_that_retention_took_are_told() -> None:
     bucket = stored((0, 0, 20), starts=(5,))
     catalog = newest_catalog(bucket)
     before = first_offset(catalog, {FIRST: 3})
-    end = next_offset(catalog, options(), before)
+    end = following(catalog, options(), before)
     with pytest.raises(DataLossError, match="begins at offset 5; 3 to 4 are deleted"):
         ranges(bucket, before, end)
     assert ranges(bucket, before, end, failOnDataLoss="false") == [(0, 5, 20)]
@@ -112,7 +137,7 @@ def test_records_that_retention_took_are_told() -> None:
 def test_all_records_that_retention_took_are_told() -> None:
     bucket = stored((2, 0, 5), starts=(20, 0))
     before = first_offset(newest_catalog(bucket), {FIRST: 3, SECOND: 5})
-    end = next_offset(newest_catalog(bucket), options(), before)
+    end = following(newest_catalog(bucket), options(), before)
     assert end.offsets == {FIRST: 20, SECOND: 5}
     with pytest.raises(DataLossError, match="3 to 19 are deleted"):
         ranges(bucket, before, end)
@@ -123,7 +148,7 @@ def test_a_topic_that_was_deleted_is_told() -> None:
     before = StreamOffset({TopicPartition("gone", 0): 3, FIRST: 0}, {"gone": "x"})
     bucket = stored((0, 0, 20))
     chosen = {"subscribe": f"{TOPIC},gone"}
-    end = next_offset(newest_catalog(bucket), options(**chosen), before)
+    end = following(newest_catalog(bucket), options(**chosen), before)
     assert end.offsets == {FIRST: 20}
     with pytest.raises(DataLossError, match="no longer chosen, since the last micro-batch: gone-0"):
         ranges(bucket, before, end, **chosen)
@@ -134,7 +159,7 @@ def test_a_topic_that_was_deleted_is_told() -> None:
 def test_a_topic_that_was_created_again_is_told(end_offset: int) -> None:
     before = first_offset(newest_catalog(stored((0, 0, 10))), {FIRST: 10})
     bucket = stored((0, 0, end_offset), topic_id=AGAIN)
-    end = next_offset(newest_catalog(bucket), options(), before)
+    end = following(newest_catalog(bucket), options(), before)
     with pytest.raises(DataLossError, match="deleted and created again"):
         ranges(bucket, before, end)
     assert ranges(bucket, before, end, failOnDataLoss="false") == [(0, 0, end_offset)]
@@ -143,7 +168,7 @@ def test_a_topic_that_was_created_again_is_told(end_offset: int) -> None:
 def test_a_topic_that_goes_between_the_end_and_the_plan_is_told() -> None:
     catalog = newest_catalog(stored((0, 0, 10)))
     before = first_offset(catalog, {FIRST: 0})
-    end = next_offset(catalog, options(), before)
+    end = following(catalog, options(), before)
     bucket = stored((0, 0, 10), topic_id=AGAIN)
     with pytest.raises(DataLossError, match=f"since the last micro-batch: {TOPIC}-0"):
         ranges(bucket, before, end)
@@ -154,8 +179,8 @@ def test_the_offsets_of_the_kafka_source_are_gone_on_with() -> None:
     """Its checkpoint may be ahead of the bucket: what is missing is waited for."""
     position = from_json({TOPIC: {"0": 15}})
     behind, caught_up = stored((0, 0, 10)), stored((0, 0, 25))
-    assert next_offset(newest_catalog(behind), options(), position) is position
-    end = next_offset(newest_catalog(caught_up), options(), position)
+    assert following(newest_catalog(behind), options(), position) is position
+    end = following(newest_catalog(caught_up), options(), position)
     assert ranges(caught_up, position, end) == [(0, 15, 25)]
 
 
@@ -170,11 +195,13 @@ def test_a_planned_batch_that_the_bucket_does_not_have_is_an_error() -> None:
 def test_offsets_survive_the_checkpoint() -> None:
     catalog = newest_catalog(stored((0, 0, 10), (2, 0, 7), starts=(0, 0)))
     offset = first_offset(catalog, {FIRST: 3, SECOND: 4})
-    shown = to_json(offset, catalog)
+    shown = to_json(offset, catalog, options(), 5_000)
     assert from_json(shown) == offset
     assert shown[TOPIC] == {"0": 3, "1": 4}
     told = shown[METADATA]
     assert (told["cluster"], told["index"], told["term"], told["timeMs"]) == ("unit", 1, 1, 1_000)
+    assert told["ageMs"] == 4_000
+    assert "bucketOffsets" not in told
 
 
 @pytest.mark.parametrize("found", [{"a": 3}, {"a": {"x": 1}}, {"a": {"0": None}}])
@@ -246,9 +273,9 @@ def test_the_first_batch_keeps_the_place_before_the_first_record(tmp_path: Path)
     bucket.write_to(tmp_path)
     again = BucketStreamReader(read)
     assert again.partitions(latest, latest) == []
-    following = again.latestOffset()
-    assert following[TOPIC] == {"0": 30}
-    (task,) = again.partitions(latest, following)
+    newer = again.latestOffset()
+    assert newer[TOPIC] == {"0": 30}
+    (task,) = again.partitions(latest, newer)
     found = [it for batch in again.read(task) for it in batch.to_pylist()]
     assert [it["offset"] for it in found] == list(range(10, 30))
 
@@ -260,3 +287,54 @@ def test_a_limit_counts_from_the_checkpoint(tmp_path: Path) -> None:
     reader.partitions({TOPIC: {"0": 40}}, {TOPIC: {"0": 40}})
     assert reader.latestOffset()[TOPIC] == {"0": 50}
     assert reader.latestOffset()[TOPIC] == {"0": 50}  # not planned yet
+
+
+class Waiting:
+    """Time that passes by waiting; something happens after some of it."""
+
+    def __init__(self, after_s: float, act: Callable[[], None]) -> None:
+        self.now_s, self._due_s, self._act = 0.0, after_s, act
+
+    def monotonic_s(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+        if self.now_s >= self._due_s:
+            self._due_s = float("inf")
+            self._act()
+
+
+@pytest.mark.parametrize("after_s", [0.0, 90.0, 1e9])
+def test_a_planned_batch_is_waited_for(tmp_path: Path, after_s: float) -> None:
+    """The micro-batch of a query with a tail that did not end, planned again without the tail."""
+    bucket = stored((0, 0, 10))
+    uri = bucket.write_to(tmp_path)
+
+    def upload() -> None:
+        bucket.publish({1: [(0, 0, 30)]})
+        bucket.write_to(tmp_path)
+
+    passing = Waiting(after_s, upload)
+    clock = Clock(passing.monotonic_s, passing.sleep, lambda: 0)
+    reader = BucketStreamReader(options(bucket=uri), clock)
+    start, end = {TOPIC: {"0": 5}}, {TOPIC: {"0": 20}}
+    if after_s > PLANNED_WAIT_S:
+        with pytest.raises(DataLossError, match="up to offset 10 only"):
+            reader.partitions(start, end)
+        assert passing.now_s <= PLANNED_WAIT_S + 1
+        return
+    (task,) = reader.partitions(start, end)
+    found = [it for batch in reader.read(task) for it in batch.to_pylist()]
+    assert [it["offset"] for it in found] == list(range(5, 20))
+    assert after_s <= passing.now_s < after_s + 3
+
+
+def test_a_reader_goes_to_workers_without_what_the_driver_keeps(tmp_path: Path) -> None:
+    reader = BucketStreamReader(options(bucket=stored((0, 0, 10)).write_to(tmp_path)))
+    end = reader.latestOffset()
+    tasks = reader.partitions({TOPIC: {"0": 0}}, end)
+    copy = pickle.loads(pickle.dumps(reader))
+    assert copy._ends is copy._fresh is None
+    assert reader._ends is not None
+    assert [list(copy.read(it)) for it in tasks] == [list(reader.read(it)) for it in tasks]

@@ -1,0 +1,69 @@
+"""Batches of a stream in an object: runs of data blocks are read at once, and verified."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from headrace.pipeline.source.bucket import Bucket, each_run, read_index
+from headrace.pipeline.source.catalog import StoredRange
+from headrace.pipeline.source.errors import SourceError
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.data_block import iterate_batches, verify_block
+from headrace.storage.objects.index_block import ObjectIndex
+from headrace.storage.record_batch import StreamRecordBatch
+
+RUN_BYTES: Final = 8 * 1024 * 1024  # of one read: blocks that follow each other
+
+
+def index_of(bucket: Bucket, stored: StoredRange) -> ObjectIndex:
+    """Read the index of an object.
+
+    Raises:
+        ObjectGoneError: there is no such object.
+        SourceError: it cannot be read, or is damaged.
+    """
+    try:
+        return read_index(bucket, stored.key, stored.size_bytes)
+    except CorruptObjectError as error:
+        raise _damaged(stored, error) from error
+
+
+def batch_runs(
+    bucket: Bucket, stored: StoredRange, index: ObjectIndex
+) -> Iterator[tuple[int, Iterator[StreamRecordBatch]]]:
+    """Yield the end offset and the batches of each run of data blocks; batches outside of the range are left out.
+
+    Raises:
+        ObjectGoneError: there is no such object.
+        SourceError: it cannot be read, or is damaged.
+    """
+    for run in each_run(index, stored.stream_id, stored.start_offset, stored.end_offset, RUN_BYTES):
+        first, last = run[0], run[-1]
+        data = bucket.read(stored.key, first[0], last[0] + last[1])
+        yield min(last[2], stored.end_offset), _batches(data, run, stored)
+
+
+def each_batch(bucket: Bucket, stored: StoredRange) -> Iterator[StreamRecordBatch]:
+    """Yield all batches that have offsets of a range; errors as of `batch_runs`."""
+    for _, batches in batch_runs(bucket, stored, index_of(bucket, stored)):
+        yield from batches
+
+
+def _batches(
+    data: memoryview, run: list[tuple[int, int, int]], stored: StoredRange
+) -> Iterator[StreamRecordBatch]:
+    origin = run[0][0]
+    try:
+        for position, size, _ in run:
+            at = position - origin
+            _, verified = verify_block(data[at : at + size])
+            for it in iterate_batches(verified):
+                if it.end_offset > stored.start_offset and it.base_offset < stored.end_offset:
+                    yield it
+    except CorruptObjectError as error:
+        raise _damaged(stored, error) from error
+
+
+def _damaged(stored: StoredRange, error: Exception) -> SourceError:
+    return SourceError(
+        f"object {stored.key} is damaged: {error}; `headrace object verify {stored.object_id}` says more"
+    )
