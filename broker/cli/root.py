@@ -56,6 +56,9 @@ _COMMANDS = {
     "wal": LazyCommand(
         "headrace.broker.cli.wal.commands", "wal", "Show, check and prepare write-ahead logs."
     ),
+    "spark": LazyCommand(
+        "headrace.broker.cli.spark.commands", "spark", "Settings for Spark, and jobs on it."
+    ),
     "config": LazyCommand(
         "headrace.broker.cli.node.config", "config", "Check and explain configuration."
     ),
