@@ -36,6 +36,7 @@ from pyspark.sql.functions import col, count, expr, from_json, lit
 from pyspark.sql.functions import sum as sum_of
 from pyspark.sql.types import StringType, StructField, StructType
 
+from headrace.config.spark_reader import reader_options
 from headrace.pipeline.fields import FieldChoice
 from headrace.pipeline.session import create_session
 
@@ -84,7 +85,7 @@ def run(
 
     records = (
         session.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", bootstrap)
+        .options(**reader_options(bootstrap))
         .option("subscribe", topic)
         .option("startingOffsets", "earliest")
         .option("maxOffsetsPerTrigger", _RECORDS_PER_BATCH)
