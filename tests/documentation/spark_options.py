@@ -13,7 +13,7 @@ from tests.documentation.pages import page
 from tests.environment.paths import ROOT
 
 HEADING = "## Options of the connector"
-TESTS = "test_spark*.py"  # of tests/e2e
+TESTS = "test_spark_connector_*.py"  # of tests/e2e
 
 SOURCE = (
     "assign", "subscribe", "subscribePattern", "startingTimestamp", "startingOffsetsByTimestamp", "startingOffsets",

@@ -32,13 +32,14 @@ class HeadraceProcess:
         dev_arguments: Sequence[str] | None = None,
         environment: Mapping[str, str] | None = None,
         controller_port: int | None = None,
+        port: int | None = None,
         code: Path = ROOT,
     ) -> None:
         """Choose ports; `controller_port` is where other nodes reach its controller, if they shall.
 
-        `code` is the checkout that runs.
+        `port` is the broker's, if it is not any that is free. `code` is the checkout that runs.
         """
-        self.port = free_port()
+        self.port = port or free_port()
         self.admin_port = free_port()
         self.bootstrap = f"127.0.0.1:{self.port}"
         self.directory = directory

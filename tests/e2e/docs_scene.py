@@ -13,6 +13,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.documentation.pages import Block
 from tests.environment.paths import ROOT
 
@@ -38,23 +40,44 @@ def namespaces() -> list[str] | None:
     return None
 
 
+def required_namespaces() -> list[str]:
+    """The command that makes the namespaces; the test is skipped without them, or fails where nothing may be."""
+    isolated = namespaces()
+    if isolated is None:
+        missing = "the commands of the pages need root or user namespaces"
+        (pytest.fail if os.environ.get("TEST_REQUIRE_ALL") else pytest.skip)(missing)
+    return isolated
+
+
+def make_checkout(directory: Path, home: Path) -> dict[str, str]:
+    """Make a directory that looks like a checkout; return the environment in which commands run there."""
+    environment = directory / ".venv"
+    for made in (environment, home):
+        made.mkdir(parents=True)
+    for entry in ROOT.iterdir():
+        if entry.name[0] != ".":
+            (directory / entry.name).symlink_to(entry)
+    for part in ("bin", "lib", "pyvenv.cfg"):  # so that its Python has its packages
+        (environment / part).symlink_to(Path(sys.prefix) / part)
+    for stage in ("run", "test"):  # or `make` would install into the environment
+        (environment / f".complete-{stage}").touch()
+    return {
+        **os.environ,
+        "HOME": str(home),
+        "PATH": f"{environment}/bin:{os.environ['PATH']}",
+        "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT)),
+    }
+
+
 class Scene:
     """A directory that looks like a checkout, and the shell in it."""
 
     def __init__(self, directory: Path, isolated: Sequence[str]) -> None:
         self._directory = directory / "headrace"
         self._outputs = directory / "outputs"
-        self._home = directory / "home"
         self._isolated = isolated
-        for made in (self._directory / ".venv", self._outputs, self._home):
-            made.mkdir(parents=True)
-        for entry in ROOT.iterdir():
-            if entry.name[0] != ".":
-                (self._directory / entry.name).symlink_to(entry)
-        environment = self._directory / ".venv"
-        (environment / "bin").symlink_to(Path(sys.executable).parent)
-        for stage in ("run", "test"):  # or `make` would install into the environment
-            (environment / f".complete-{stage}").touch()
+        self._outputs.mkdir()
+        self._environment = make_checkout(self._directory, directory / "home")
 
     def run(self, blocks: Sequence[Block], variables: dict[str, str], texts: dict[str, str]) -> str:
         """Run blocks in one shell, and return what it said itself: which block it ended in.
@@ -71,13 +94,7 @@ class Scene:
         done = subprocess.run(
             [*self._isolated, shutil.which("bash") or "bash", "-c", "\n".join(script)],
             cwd=self._directory,
-            env={
-                **os.environ,
-                **variables,
-                "HOME": str(self._home),
-                "PATH": f"{self._directory}/.venv/bin:{os.environ['PATH']}",
-                "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT)),
-            },
+            env={**self._environment, **variables},
             capture_output=True,
             text=True,
             timeout=_TIMEOUT_S,

@@ -1,21 +1,16 @@
 """Every command of the documentation is run as it is written, or excused by name."""
 
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import expr
 
 from headrace.broker.cli.root import run
 from headrace.config.load import load
 from tests.documentation.outputs import matches
 from tests.documentation.pages import Block, page, pages
-from tests.e2e.client_programs import CONFLUENT
-from tests.e2e.docs_scene import Scene, namespaces
-from tests.e2e.records import Record
+from tests.e2e.docs_scene import Scene, required_namespaces
 from tests.environment.minio import MinioServer, minio_program
 from tests.integration.test_bucket_tools import RIGHTS, client_of, restricted_to
 from tests.unit.broker.cli.bucket_scene import BucketScene
@@ -30,19 +25,19 @@ NOT_RUN = {
     "needs an AWS account": "the suite has none: test_s3_bucket.py uses MinIO",
     "needs a lost broker": "test_log_loss.py loses one",
     "needs a damaged log": "test_missing_wal.py and test_wal_tools.py make one",
-    "needs Spark and Maven": "the namespace has no network: test_spark.py and test_demo.py run it",
     "needs a cluster of the last release": "test_upgrade.py has one",
     "takes minutes": "part of `make test` or `make bench` under another name",
     "takes hours": "part of `make soak`",
 }
 CLUSTER_HEADING = "## Run a cluster"
 CLUSTER_PAGES = ("README.md", "docs/operations.md", "docs/metadata.md")
+SPARK_PAGE = "docs/spark.md"  # test_spark_page.py runs all that it shows
 CLUSTER_ID = "$(sed -n 's/^cluster.id=//p' cluster/controller-2/metadata/meta.properties)"
 
 
 def runnable() -> list[Block]:
     """All blocks of commands without an excuse, those of the cluster's pages first and in their order."""
-    others = [it.name for it in pages() if it.name not in CLUSTER_PAGES]
+    others = [it.name for it in pages() if it.name not in (*CLUSTER_PAGES, SPARK_PAGE)]
     blocks = [block for name in [*CLUSTER_PAGES, *others] for block in page(name).blocks]
     return [block for block in blocks if block.language == "sh" and block.not_run is None]
 
@@ -60,11 +55,7 @@ def play(
     variables: dict[str, str] | None = None,
     texts: dict[str, str] | None = None,
 ) -> None:
-    isolated = namespaces()
-    if isolated is None:
-        missing = "the commands of the pages need root or user namespaces"
-        (pytest.fail if os.environ.get("TEST_REQUIRE_ALL") else pytest.skip)(missing)
-    scene = Scene(directory, isolated)
+    scene = Scene(directory, required_namespaces())
     said = scene.run(blocks, variables or {}, texts or {})
     reached = said.splitlines().count("done")
     last = [at for at, block in enumerate(blocks) if block.place in said.splitlines()]
@@ -95,24 +86,6 @@ def test_what_the_pages_do_with_a_cluster(empty: Path) -> None:
     assert {block.page for block in blocks} == set(CLUSTER_PAGES)
     soon = {"HEADRACE_METADATA_SNAPSHOT_PUBLISH_INTERVAL_MS": "1000"}
     play(empty, blocks, soon, {"bCL7Neje9YYknCzMME2y2A": CLUSTER_ID})
-
-
-def test_the_python_of_the_spark_page_runs(
-    spark: SparkSession, bootstrap: str, create_topic: Callable[..., str]
-) -> None:
-    orders, results = create_topic("orders"), create_topic("results")
-    CONFLUENT.produce(bootstrap, orders, [Record(b"a"), Record(b"b")])
-    names = {"spark": spark, "frame": spark.range(3)}
-    blocks = [block for block in page("docs/spark.md").blocks if block.language == "python"]
-    for block in blocks:
-        if block.not_run is None:
-            text = block.text.replace("127.0.0.1:9092", bootstrap)
-            exec(text.replace('"orders"', repr(orders)).replace('"results"', repr(results)), names)
-    assert names["orders"].count() == 2
-    written = names["orders"].sparkSession.read.format("kafka")
-    written = written.option("kafka.bootstrap.servers", bootstrap).option("subscribe", results)
-    keys = written.load().select(expr("cast(key as string)")).collect()
-    assert sorted(row[0] for row in keys) == ["0", "1", "2"]
 
 
 def shown(name: str, start: str) -> str:

@@ -12,10 +12,10 @@ from tests.environment.paths import MissingComponentError, build_once, find_prog
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
-  <groupId>headrace</groupId>
-  <artifactId>{name}</artifactId>
-  <version>1</version>
-  <packaging>pom</packaging>
+  <groupId>{group}</groupId>
+  <artifactId>{artifact}</artifactId>
+  <version>{version}</version>
+  <packaging>{packaging}</packaging>
   <dependencies>{dependencies}</dependencies>
 </project>
 """
@@ -45,6 +45,16 @@ def java_environment() -> dict[str, str]:
     return {**os.environ, "JAVA_HOME": str(home), "PATH": path}
 
 
+def project(
+    own: str, required: tuple[str, ...], *, packaging: str = "jar", transitive: bool = True
+) -> str:
+    """Return a pom.xml of `own`, which requires others; each is `group:artifact:version`."""
+    exclusions = "" if transitive else _WITHOUT_ITS_OWN
+    dependencies = "".join(_DEPENDENCY.format(*it.split(":"), exclusions) for it in required)
+    names = dict(zip(("group", "artifact", "version"), own.split(":"), strict=True))
+    return _POM.format(**names, packaging=packaging, dependencies=dependencies)
+
+
 def fetch_jars(name: str, coordinates: tuple[str, ...], *, transitive: bool) -> Path:
     """Return a directory with the jars of `coordinates` (`group:artifact:version`), from Maven."""
 
@@ -52,10 +62,9 @@ def fetch_jars(name: str, coordinates: tuple[str, ...], *, transitive: bool) -> 
         if find_program("mvn") is None:
             java_home()  # first, so that Debian does not choose a Java for Maven
             debian.install("maven")
-        own = "" if transitive else _WITHOUT_ITS_OWN
-        dependencies = "".join(_DEPENDENCY.format(*item.split(":"), own) for item in coordinates)
         pom = directory.with_name("pom.xml")
-        pom.write_text(_POM.format(name=name, dependencies=dependencies))
+        own = f"headrace:{name}:1"
+        pom.write_text(project(own, coordinates, packaging="pom", transitive=transitive))
         command = [
             "mvn",
             "-B",

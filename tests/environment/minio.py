@@ -66,7 +66,7 @@ def _go_program() -> Path:
 class MinioServer:
     """One MinIO server, its data in `directory`: on a free port of the loopback interface, or elsewhere.
 
-    `as_node` makes of its command line one that runs it where `host` is an address.
+    `port` is another one. `as_node` makes of its command line one that runs it where `host` is an address.
     """
 
     def __init__(
@@ -74,9 +74,10 @@ class MinioServer:
         directory: Path,
         *,
         host: str = "127.0.0.1",
+        port: int | None = None,
         as_node: Callable[[Sequence[object]], list[str]] | None = None,
     ) -> None:
-        self.port = free_port()
+        self.port = port or free_port()
         self.endpoint = f"http://{host}:{self.port}"
         environment = {
             **os.environ,

@@ -1,8 +1,9 @@
 """Spark's Kafka connector, for the Spark release that the tests pin."""
 
+import shutil
 from pathlib import Path
 
-from tests.environment.java import fetch_jars
+from tests.environment.java import fetch_jars, project
 
 SPARK_VERSION = "4.0.0"
 
@@ -17,3 +18,15 @@ _CONNECTOR = (
 def connector_jars() -> Path:
     """Return the directory that holds the connector's jars."""
     return fetch_jars(f"spark-kafka-{SPARK_VERSION}", _CONNECTOR, transitive=False)
+
+
+def write_repository(directory: Path) -> None:
+    """Write a local Maven repository that has the connector: Spark resolves it there, without a network."""
+    for own in _CONNECTOR:
+        group, artifact, version = own.split(":")
+        place = directory / group.replace(".", "/") / artifact / version
+        place.mkdir(parents=True)
+        name = f"{artifact}-{version}"
+        shutil.copy(connector_jars() / f"{name}.jar", place)
+        required = _CONNECTOR[1:] if own == _CONNECTOR[0] else ()
+        (place / f"{name}.pom").write_text(project(own, required))
