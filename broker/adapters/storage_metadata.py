@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from headrace.broker.adapters.deletable_objects import DeletableObjects, NewestSnapshot
-from headrace.broker.adapters.known_objects import known_bucket
 from headrace.broker.adapters.storage_requests import (
     commit_request,
     committed_object,
@@ -28,6 +27,7 @@ from headrace.broker.adapters.storage_requests import (
     unanswered,
 )
 from headrace.broker.adapters.stream_batches import StreamBatches
+from headrace.known_objects import known_bucket
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError, RefusedError
 from headrace.metadata.image import ObjectImage

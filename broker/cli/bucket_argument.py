@@ -25,18 +25,6 @@ def url_argument(command: Command) -> Command:
     return click.argument("url", metavar="URL")(command)
 
 
-def metadata_option(*, required: bool) -> Callable[[Command], Command]:
-    """Add --metadata, as `metadata_dir`."""
-    return click.option(
-        "--metadata",
-        "metadata_dir",
-        metavar="DIR",
-        required=required,
-        type=click.Path(exists=True, file_okay=False),
-        help="Metadata directory of the node, or its log.dirs; nothing in it is changed.",
-    )
-
-
 def cluster_option(command: Command) -> Command:
     """Add --cluster, as `cluster`."""
     return click.option("--cluster", metavar="ID", help="Cluster id, if the bucket has several.")(
@@ -154,12 +142,3 @@ def require_cluster(found: Collection[str], wanted: str | None) -> None:
         f"the bucket has nothing of a cluster {wanted}",
         hint=f"It has {held}." if held else "It has nothing of any cluster.",
     )
-
-
-def size_text(size_bytes: float) -> str:
-    """Write a number of bytes as people read it."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size_bytes < 1024:
-            return f"{size_bytes:.0f} {unit}" if unit == "B" else f"{size_bytes:.1f} {unit}"
-        size_bytes /= 1024
-    return f"{size_bytes:,.1f} TiB"

@@ -1,13 +1,10 @@
-"""Metadata of a directory, as the tools compare it with a bucket."""
+"""Metadata of a directory, as the tools read it."""
 
 from pathlib import Path
 
-from headrace.broker.adapters.known_objects import known_bucket
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.metadata.errors import MetadataError, MetadataIdentityError
 from headrace.metadata.offline import OfflineMetadata, find_directory, read_offline
-
-__all__ = ["known_bucket", "load_metadata"]
 
 
 def load_metadata(path: str) -> OfflineMetadata:

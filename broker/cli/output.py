@@ -7,11 +7,11 @@ on them; on a terminal the heading is bold unless NO_COLOR is set.
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import click
 
-Row = Mapping[str, object]
+from headrace.readable import Row, cell_text, table_lines
 
 
 def emit_rows(rows: Sequence[Row], *, output: str, columns: Sequence[str] | None = None) -> None:
@@ -40,7 +40,7 @@ def emit_object(result: Row, *, output: str) -> None:
     else:
         width = max(map(len, result), default=0)
         for key, value in result.items():
-            click.echo(f"{_heading(key.replace('_', ' ').ljust(width))}  {_cell(value)}")
+            click.echo(f"{_heading(key.replace('_', ' ').ljust(width))}  {cell_text(value)}")
 
 
 def emit_for_programs(result: Row, *, output: str) -> None:
@@ -65,39 +65,10 @@ def wants_colour() -> bool:
 
 
 def _print_table(rows: Sequence[Row], columns: list[str]) -> None:
-    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
-    titles = [column.replace("_", " ").upper() for column in columns]
-    widths = [max(map(len, column)) for column in zip(titles, *cells, strict=True)]
-    numeric = [all(_is_number(row.get(column)) for row in rows) for column in columns]
-    click.echo(_heading(_aligned(titles, widths, numeric)))
-    for line in cells:
-        click.echo(_aligned(line, widths, numeric))
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    parts = [
-        cell.rjust(width) if right else cell.ljust(width)
-        for cell, width, right in zip(cells, widths, numeric, strict=True)
-    ]
-    return "  ".join(parts).rstrip()
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _cell(value: object) -> str:
-    match value:
-        case None | "":
-            return "-"
-        case bool():
-            return "yes" if value else "no"
-        case list() | tuple():
-            return ",".join(map(str, value)) or "-"
-        case Mapping():
-            return " ".join(f"{key}={part}" for key, part in value.items()) or "-"
-        case _:
-            return str(value)
+    titles, *lines = table_lines(rows, columns)
+    click.echo(_heading(titles))
+    for line in lines:
+        click.echo(line)
 
 
 def _heading(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from headrace.broker.cli.times import format_time
+from headrace.readable import format_time
 
 _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", "\\": b"\\"}
 

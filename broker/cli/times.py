@@ -2,7 +2,7 @@
 
 import re
 import time
-from datetime import UTC, datetime
+from datetime import datetime
 
 import click
 
@@ -31,9 +31,3 @@ def parse_time(text: str, *, now_ms: int | None = None) -> int:
     except ValueError:
         raise click.BadParameter(f"{text!r} is not a time. {TIME_HELP}") from None
     return int(moment.timestamp() * 1000)
-
-
-def format_time(timestamp_ms: int) -> str:
-    """Write milliseconds since the epoch as ISO 8601 in UTC."""
-    moment = datetime.fromtimestamp(timestamp_ms / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -12,6 +12,9 @@
 | expired            | leftover | prepared, uploaded, never committed; the broker will remove it       |
 | overdue            | leftover | marked destroyed long ago; the broker should have removed it         |
 
+Metadata that are a snapshot in the bucket are older than what came since: an object beyond them that
+was written about when they were, or later, is not judged (`newer_from_ms`).
+
 A bucket that changes is compared twice, with metadata and listing read again: a difference that
 exists only because one of the two was older is gone the second time (`Comparison.confirmed_by`).
 What is unknown both times had been listed before the second metadata were read, and an id is known
@@ -118,6 +121,7 @@ class Comparison(msgspec.Struct):
     states: dict[KnownObjectState, StateTotals]
     not_judged: dict[KeyKind, int] = msgspec.field(default_factory=dict)
     other_clusters: dict[str, int] = msgspec.field(default_factory=dict)
+    newer: int = 0  # objects that came after the metadata
     kept: dict[Problem, list[Finding]] = msgspec.field(default_factory=dict)
     counts: dict[Problem, int] = msgspec.field(default_factory=dict)
 
@@ -129,10 +133,10 @@ class Comparison(msgspec.Struct):
         self.counts[finding.problem] = self.counts.get(finding.problem, 0) + 1
 
     def findings(self, severity: Severity | None = None) -> Iterator[Finding]:
-        """Yield what was kept, worst first."""
+        """Yield what was kept, worst first, by object."""
         for problem in Problem:
             if severity is None or problem.severity == severity:
-                yield from self.kept.get(problem, ())
+                yield from sorted(self.kept.get(problem, ()), key=lambda it: it.object_id)
 
     def count(self, severity: Severity) -> int:
         """Findings of a severity, those included that were not kept."""
@@ -155,7 +159,7 @@ class Comparison(msgspec.Struct):
         Of the findings beyond the bound of what is kept, the smaller of both counts is taken.
         """
         confirmed = Comparison(
-            later.cluster_id, later.states, later.not_judged, later.other_clusters
+            later.cluster_id, later.states, later.not_judged, later.other_clusters, later.newer
         )
         for problem, findings in later.kept.items():
             before = {it.object_id for it in self.kept.get(problem, ())}
@@ -178,7 +182,12 @@ class Comparer:
     """Compares a listing page by page."""
 
     def __init__(
-        self, known: KnownBucket, *, now_ms: int, overdue_ms: int = OVERDUE_MS_DEFAULT
+        self,
+        known: KnownBucket,
+        *,
+        now_ms: int,
+        overdue_ms: int = OVERDUE_MS_DEFAULT,
+        newer_from_ms: int | None = None,
     ) -> None:
         """Begin.
 
@@ -186,10 +195,13 @@ class Comparer:
             known: what the metadata knows.
             now_ms: approximately, by the clock of the machine that wrote the metadata.
             overdue_ms: how long after its mark a destroyed object may still be there.
+            newer_from_ms: by the store's clock; objects beyond the metadata that were written from then on are
+                counted, not judged. None: all are judged.
         """
         self._known = known
         self._now_ms = now_ms
         self._overdue_ms = overdue_ms
+        self._newer_from_ms = newer_from_ms
         self._seen: set[int] = set()
         self._outcome = Comparison(
             known.cluster_id, {state: StateTotals() for state in KnownObjectState}
@@ -220,6 +232,14 @@ class Comparer:
         return self._outcome
 
     def _add(self, one: ListedObject, object_id: int) -> None:
+        newer_from_ms = self._newer_from_ms
+        if (
+            newer_from_ms is not None
+            and object_id >= self._known.next_object_id
+            and one.modified_ms >= newer_from_ms
+        ):
+            self._outcome.newer += 1
+            return
         found = _judge(
             self._known, one, object_id, now_ms=self._now_ms, overdue_ms=self._overdue_ms
         )

@@ -6,10 +6,10 @@ from typing import Any, Final
 import click
 
 from headrace.broker.cli.admin_listener import AdminRefusedError, ask_admin
-from headrace.broker.cli.bucket_argument import size_text
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.options import admin_option, output_option
 from headrace.broker.cli.output import emit_object, talk
+from headrace.readable import size_text
 
 ANSWER_TIMEOUT_S: Final = 10
 POLL_S: Final = 0.5

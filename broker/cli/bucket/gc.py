@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from headrace.broker.cli.bucket_argument import (
-    metadata_option,
+    cluster_option,
     opened,
     run_async,
-    size_text,
     url_argument,
 )
 from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.metadata_source import IN_BUCKET, metadata_option, metadata_source
 from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, talk
 from headrace.broker.cli.progress import tally
-from headrace.broker.cli.times import format_time, parse_time
+from headrace.broker.cli.times import parse_time
+from headrace.readable import format_time, size_text
 
 if TYPE_CHECKING:
     from headrace.storage.audit.comparison import Finding
@@ -39,6 +40,7 @@ class _Collected(NamedTuple):
 @click.command()
 @url_argument
 @metadata_option(required=True)
+@cluster_option
 @click.option(
     "--dry-run", is_flag=True, help="Only show what would be removed; the default without --yes."
 )
@@ -55,8 +57,10 @@ class _Collected(NamedTuple):
 )
 @output_option
 def gc(
+    *,
     url: str,
-    metadata_dir: str,
+    metadata: str,
+    cluster: str | None,
     dry_run: bool,
     yes: bool,
     live: bool,
@@ -71,12 +75,17 @@ def gc(
     contradict each other, nothing is removed (see `bucket fsck`).
 
     Without --yes nothing is removed. With --yes the metadata directory is locked until the end, so
-    that no node can start; with --live it is not locked, and a node may run.
+    that no node can start; with --live it is not locked, and a node may run. With `--metadata bucket`
+    nothing can be locked.
     """
     if dry_run and yes:
         raise click.UsageError("Give --dry-run or --yes, not both.")
+    if yes and metadata == IN_BUCKET and not live:
+        raise click.UsageError(
+            "With --metadata bucket there is no directory to lock, and a node may run: add --live."
+        )
     collected = run_async(
-        _collect(url, metadata_dir, older_than, remove=yes, lock=yes and not live), url=url
+        _collect(url, metadata, cluster, older_than, remove=yes, lock=yes and not live), url=url
     )
     plan = collected.plan
     rows = [_row(it) for it in plan.removable]
@@ -104,7 +113,7 @@ def gc(
 
 
 async def _collect(
-    url: str, metadata_dir: str, older_than: str, *, remove: bool, lock: bool
+    url: str, metadata: str, cluster: str | None, older_than: str, *, remove: bool, lock: bool
 ) -> _Collected:
     from headrace.broker.cli.bucket.compare import compare_bucket, wall_clock_ms
     from headrace.storage.audit.comparison import OVERDUE_MS_DEFAULT
@@ -114,17 +123,18 @@ async def _collect(
     safe_age_ms = now_ms - parse_time(older_than, now_ms=now_ms)
     if safe_age_ms < 0:
         raise click.BadParameter(f"{older_than!r} is in the future.")
-    with _locked(metadata_dir) if lock else _unlocked():
+    with _locked(metadata) if lock else _unlocked():
         async with opened(url) as place:
+            source = metadata_source(metadata, place, cluster)
             with tally("listing") as count:
-                comparison, metadata = await compare_bucket(
-                    place, metadata_dir, overdue_ms=OVERDUE_MS_DEFAULT, count=count
+                comparison, read = await compare_bucket(
+                    place, source, overdue_ms=OVERDUE_MS_DEFAULT, count=count
                 )
         plan = plan_garbage(comparison, now_ms=now_ms, safe_age_ms=safe_age_ms)
         removed = 0
         if remove and not plan.refusal:
             removed = await _remove(url, [it.key for it in plan.removable])
-    return _Collected(plan, removed, comparison.cluster_id, metadata.in_use and not lock)
+    return _Collected(plan, removed, comparison.cluster_id, read.examined.in_use and not lock)
 
 
 async def _remove(url: str, keys: list[str]) -> int:

@@ -10,13 +10,12 @@ from headrace.broker.cli.bucket_argument import (
     opened,
     require_cluster,
     run_async,
-    size_text,
     url_argument,
 )
 from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, talk
 from headrace.broker.cli.progress import tally
-from headrace.broker.cli.times import format_time
+from headrace.readable import format_time, size_text
 
 if TYPE_CHECKING:
     from headrace.storage.audit.inventory import Inventory, KeyMeaning, ListedObject

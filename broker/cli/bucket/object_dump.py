@@ -10,13 +10,12 @@ from headrace.broker.cli.bucket_argument import (
     cluster_option,
     opened,
     run_async,
-    size_text,
     url_argument,
 )
 from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, heading, talk
 from headrace.broker.cli.record_format import as_text
-from headrace.broker.cli.times import format_time
+from headrace.readable import format_time, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ import click
 from headrace.broker.cli.bucket_argument import (
     EXIT_FOUND,
     cluster_option,
-    metadata_option,
     run_async,
 )
 from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.metadata_source import IN_BUCKET, metadata_option
 from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, heading, talk
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @output_option
 def describe(
     url: str | None,
-    metadata_dir: str | None,
+    metadata: str | None,
     stream_id: int | None,
     topic: str | None,
     partition: int | None,
@@ -46,17 +46,18 @@ def describe(
     Exit code: 0 nothing is missing, 1 there are gaps, or objects lack data that they should have, 2
     wrong usage.
     """
-    if url is None and metadata_dir is None:
+    if url is None and metadata in (None, IN_BUCKET):
         raise click.UsageError("Name a bucket by URL, or a metadata directory with --metadata.")
-    if metadata_dir is None and topic is not None:
+    if metadata is None and topic is not None:
         raise click.UsageError("Only the metadata has names of topics: add --metadata.")
     if partition is not None and topic is None:
         raise click.UsageError("--partition needs --topic.")
     from headrace.broker.cli.bucket.stream_sources import Selection, from_bucket, from_metadata
 
     wanted = Selection(stream_id, topic, partition)
-    if metadata_dir is not None:
-        streams = run_async(from_metadata(metadata_dir, url, wanted), url=url or metadata_dir)
+    if metadata is not None:
+        described = from_metadata(metadata, cluster, url, wanted)
+        streams = run_async(described, url=url or metadata)
     else:
         assert url is not None
         streams = run_async(from_bucket(url, cluster, wanted), url=url)

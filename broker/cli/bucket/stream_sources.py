@@ -5,7 +5,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from headrace.broker.cli.bucket_argument import only_cluster, opened
-from headrace.broker.cli.metadata_directory import load_metadata
+from headrace.broker.cli.metadata_source import (
+    DirectoryMetadata,
+    ReadMetadata,
+    metadata_source,
+)
 from headrace.broker.cli.output import talk
 from headrace.broker.cli.progress import tally
 from headrace.metadata.image import MetadataImage, ObjectImage
@@ -66,38 +70,46 @@ class DescribedStream:
 
 
 async def from_metadata(
-    metadata_dir: str, url: str | None, wanted: Selection
+    metadata: str, cluster: str | None, url: str | None, wanted: Selection
 ) -> list[DescribedStream]:
     """Describe streams as the metadata know them; with a URL, check their objects' indexes.
+
+    Args:
+        metadata: as `metadata_source` has it.
+        cluster: whose snapshot, if the metadata are in the bucket.
+        url: of the bucket.
+        wanted: which streams.
 
     Raises:
         CommandFailedError: the metadata cannot be read.
         ObjectStoreError: the bucket does not answer.
     """
-    streams, cluster_id = _read(metadata_dir, wanted)
-    if url is not None:
-        async with opened(url) as place:
-            await _check(place, cluster_id, streams)
-            before = {object_id for it in streams for object_id in it.contradictions}
-            if before:
-                # An object may have been compacted away since the metadata were read.
-                streams, cluster_id = _read(metadata_dir, wanted)
-                await _check(place, cluster_id, streams)
-                for found in streams:
-                    for object_id in found.contradictions.keys() - before:
-                        del found.contradictions[object_id]
+    if url is None:
+        return _described_by(await DirectoryMetadata(metadata).read(), wanted)
+    async with opened(url) as place:
+        source = metadata_source(metadata, place, cluster)
+        read = await source.read()
+        streams = _described_by(read, wanted)
+        await _check(place, read.cluster_id, streams)
+        before = {object_id for it in streams for object_id in it.contradictions}
+        if before:
+            # An object may have been compacted away since the metadata were read.
+            read = await source.read()
+            streams = _described_by(read, wanted)
+            await _check(place, read.cluster_id, streams)
+            for found in streams:
+                for object_id in found.contradictions.keys() - before:
+                    del found.contradictions[object_id]
     return streams
 
 
-def _read(metadata_dir: str, wanted: Selection) -> tuple[list[DescribedStream], str]:
-    metadata = load_metadata(metadata_dir)
+def _described_by(metadata: ReadMetadata, wanted: Selection) -> list[DescribedStream]:
     image = metadata.image
-    streams = [
+    return [
         _described(image, found)
         for _, found in sorted(image.streams.items())
         if _is_wanted(image, found, wanted)
     ]
-    return streams, metadata.cluster_id
 
 
 def _is_wanted(image: MetadataImage, found: StreamImage, wanted: Selection) -> bool:

@@ -12,7 +12,7 @@ from headrace.broker.cli.admin_listener import AdminRefusedError, ask_admin, ref
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.options import admin_option, confirm, output_option, yes_option
 from headrace.broker.cli.output import emit_for_programs, talk
-from headrace.broker.cli.times import format_time
+from headrace.readable import format_time
 
 ANSWER_TIMEOUT_S: Final = 60
 MAX_TOPICS_SHOWN: Final = 20

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import click
 
-from headrace.broker.cli.bucket_argument import opened, run_async, size_text
+from headrace.broker.cli.bucket_argument import opened, run_async
 from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.metadata_source import MAX_SNAPSHOT_BYTES
 from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, talk
 from headrace.broker.cli.progress import progress, tally
-from headrace.broker.cli.times import format_time
+from headrace.readable import format_time, size_text
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from headrace.storage.audit.inventory import ListedObject
     from headrace.storage.audit.object_check import ObjectReport
     from headrace.storage.ports import StreamRange
-
-MAX_SNAPSHOT_BYTES = 4 << 30  # a larger one is taken for damaged
 
 
 class _Listed(NamedTuple):

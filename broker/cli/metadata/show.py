@@ -15,7 +15,7 @@ from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.options import form_option, output_option
 from headrace.broker.cli.output import emit_object
 from headrace.broker.cli.record_format import as_text
-from headrace.broker.cli.times import format_time
+from headrace.readable import format_time
 
 if TYPE_CHECKING:
     from headrace.metadata.described_logs import DescribedLog

@@ -10,9 +10,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from headrace.broker.adapters.known_objects import known_bucket
 from headrace.broker.adapters.storage_metadata import StorageMetadata
 from headrace.config.node import StorageConfig
+from headrace.known_objects import known_bucket
 from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.log.snapshot_format import decode_snapshot

@@ -8,7 +8,10 @@ from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.hard_state import HardStateFile
 from headrace.metadata.log.identity import Identity, lock_directory, write_identity
 from headrace.metadata.log.os_directory import OsDirectory
+from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.published import published_key
 from headrace.metadata.raft.effects import HardState
+from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
 from headrace.storage.objects.keys import object_key
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController, stream_range
@@ -74,6 +77,15 @@ class BucketScene:
         if entries:
             self._files.append(entries)
         self._written = len(self.controller.entries)
+
+    def publish(self, cluster=CLUSTER_ID):
+        """Put a snapshot of the metadata into the bucket, as a controller does; return its path."""
+        image = self.controller.image
+        key = published_key(cluster, SnapshotId(image.index, image.term))
+        path = self.bucket / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(encode_snapshot(image)))
+        return path
 
     def lock(self):
         """Hold the directory as a running node does."""

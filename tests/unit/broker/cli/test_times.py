@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import click
 import pytest
 
-from headrace.broker.cli.times import format_time, parse_time
+from headrace.broker.cli.times import parse_time
+from headrace.readable import format_time
 
 NOW_MS = 1_800_000_000_000
 

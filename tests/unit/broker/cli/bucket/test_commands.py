@@ -138,6 +138,85 @@ def test_fsck_says_what_can_be_done(scene, capsys):
     assert "headrace topic delete-records" in said.err + said.out
 
 
+def by_snapshot(outcome, scene, command="fsck", *options):
+    return outcome("bucket", command, scene.url, "--metadata", "bucket", *options)
+
+
+def test_the_snapshot_in_the_bucket_tells_what_the_directory_does(scene, outcome):
+    leaked = scene.forgotten()
+    scene.save()
+    scene.put(leaked)
+    scene.path(1).unlink()
+    scene.publish()
+    code, by_directory = fsck(outcome, scene, "--blocks")
+    again, found = by_snapshot(outcome, scene, "fsck", "--blocks")
+    assert code == again == 1
+    assert problems(found) == {("missing", 1), ("unknown", leaked)}
+    of_snapshot = {"node": None, "metadata_time": found["metadata_time"]}
+    assert by_directory | of_snapshot == found
+    assert found["metadata_time"] > "2026"
+
+
+def test_what_came_after_the_snapshot_is_not_judged(scene, outcome):
+    path = scene.publish()
+    taken_ms = path.stat().st_mtime_ns // 1_000_000
+    first = scene.controller.image.objects.next_object_id
+    scene.put(first)
+    scene.put(first + 1, modified_ms=taken_ms - 60_000)  # while the snapshot was being put
+    code, found = by_snapshot(outcome, scene)
+    assert (code, found["newer"], found["findings"]) == (0, 2, [])
+    scene.put(first + 2, modified_ms=taken_ms - 600_000)
+    code, found = by_snapshot(outcome, scene)
+    assert (code, found["newer"]) == (1, 2)
+    assert problems(found) == {("beyond metadata", first + 2)}
+
+
+def test_times_are_counted_to_the_snapshot(scene, outcome):
+    """What was prepared then may have been committed since."""
+    prepared = scene.controller.prepare(ttl_ms=60_000)
+    scene.put(prepared)
+    os.utime(scene.publish(), (0, 0))
+    code, found = by_snapshot(outcome, scene)
+    assert (code, found["findings"]) == (0, [])
+
+
+def test_gc_by_the_snapshot_wants_to_be_told_that_nodes_may_run(scene, outcome):
+    leaked = scene.forgotten()
+    path = scene.put(leaked, modified_ms=now_ms() - 2 * DAY_MS)
+    scene.publish()
+    code, told = by_snapshot(outcome, scene, "gc", "--yes")
+    assert code == 2
+    assert "add --live" in told
+    assert path.exists()
+    assert by_snapshot(outcome, scene, "gc", "--yes", "--live")[1]["removed"] == 1
+    assert not path.exists()
+
+
+def test_streams_by_the_snapshot(scene, outcome):
+    scene.publish()
+    by_directory = outcome("stream", "describe", scene.url, "--metadata", scene.metadata)
+    assert outcome("stream", "describe", scene.url, "--metadata", "bucket") == by_directory
+    code, told = outcome("stream", "describe", "--metadata", "bucket")
+    assert code == 2
+    assert "Name a bucket by URL" in told
+
+
+def test_a_snapshot_that_is_not_there_or_not_clear_or_damaged(scene, outcome):
+    code, told = by_snapshot(outcome, scene)
+    assert code == 1
+    assert "no snapshot of metadata" in told
+    scene.publish("other")
+    path = scene.publish()
+    code, told = by_snapshot(outcome, scene)
+    assert code == 2
+    assert "Name one with --cluster" in told
+    assert by_snapshot(outcome, scene, "fsck", "--cluster", "cluster")[0] == 0
+    path.write_bytes(path.read_bytes()[:-1])
+    code, told = by_snapshot(outcome, scene, "fsck", "--cluster", "cluster")
+    assert code == 1
+    assert "cannot be read" in told
+
+
 def test_fsck_reads_beside_a_running_node(scene, outcome):
     scene.lock()
     code, found = fsck(outcome, scene)
