@@ -17,7 +17,7 @@ _SUBMITTED = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS")
 
 
 def create_session(
-    name: str, *, connector_jars: Path | None = None, cores: int = 2
+    name: str, *, connector_jars: Path | None = None, cores: int = 2, connector: bool = True
 ) -> SparkSession:
     """Return the session that runs or that spark-submit has configured; without one, start a local Spark.
 
@@ -29,6 +29,7 @@ def create_session(
         connector_jars: a directory with the Kafka connector's jars, for a local Spark; without one, it downloads the
             connector of its own version from Maven (10 s the first time, then cached).
         cores: of a local Spark, the number of concurrent tasks, and of partitions of a shuffle.
+        connector: whether a local Spark needs the Kafka connector.
 
     Raises:
         NoJavaError: there is no session, and no suitable Java is installed.
@@ -41,7 +42,7 @@ def create_session(
     # By default Spark's workers use the first `python3` on the PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = builder.appName(name).master(f"local[{cores}]")
-    for key, value in _local_settings(connector_jars, cores).items():
+    for key, value in _local_settings(connector_jars, cores, connector=connector).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
@@ -51,7 +52,7 @@ def is_submitted(environment: Mapping[str, str]) -> bool:
     return any(it in environment for it in _SUBMITTED)
 
 
-def _local_settings(connector_jars: Path | None, cores: int) -> dict[str, str]:
+def _local_settings(connector_jars: Path | None, cores: int, *, connector: bool) -> dict[str, str]:
     logging = Path(__file__).with_name("log4j2.properties")
     settings = {
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging.as_uri()}",
@@ -63,6 +64,8 @@ def _local_settings(connector_jars: Path | None, cores: int) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.session.timeZone": "UTC",
     }
+    if not connector:
+        return settings
     if connector_jars is None:
         settings["spark.jars.packages"] = f"{CONNECTOR_PACKAGE}:{pyspark.__version__}"
     else:

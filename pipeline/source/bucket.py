@@ -8,13 +8,20 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from headrace.config.bucket_uris import FileLocation, S3Location
-from headrace.pipeline.source.errors import ObjectGoneError, OptionError, SourceError
+from headrace.pipeline.source.errors import (
+    CutOffError,
+    ObjectGoneError,
+    OptionError,
+    SourceError,
+)
+from headrace.storage.audit.inventory import ListedObject
 from headrace.storage.object_store.uri import parse_bucket_uri
 from headrace.storage.objects.index_block import ObjectIndex
 from headrace.storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
 
 MAX_ATTEMPTS: Final = 6  # of one request, with pauses of 3.1 s together
 _FIRST_PAUSE_S: Final = 0.1  # doubled each time
+PAGE_OBJECTS: Final = 1_000  # of one page of a listing
 
 T = TypeVar("T")
 
@@ -43,6 +50,10 @@ class Bucket(Protocol):
         """Return when an object was put, in milliseconds since 1970; errors as of `read`."""
         ...
 
+    def pages(self, folder: str = "") -> Iterator[list[ListedObject]]:
+        """Yield all that is below a folder, or all there is, page by page, in no order; errors as of `read`."""
+        ...
+
 
 class DirectoryBucket:
     """A bucket that is a directory of this machine, or of a file system that all machines share."""
@@ -54,6 +65,24 @@ class DirectoryBucket:
         """See `Bucket.keys`."""
         found = (self._path / folder).rglob("*")
         return [it.relative_to(self._path).as_posix() for it in found if it.is_file()]
+
+    def pages(self, folder: str = "") -> Iterator[list[ListedObject]]:
+        """See `Bucket.pages`."""
+        page: list[ListedObject] = []
+        for place, _, names in os.walk(self._path / folder):
+            for name in names:
+                path = Path(place, name)
+                try:
+                    found = path.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # deleted since the directory was read
+                key = path.relative_to(self._path).as_posix()
+                page.append(ListedObject(key, found.st_size, found.st_mtime_ns // 1_000_000))
+                if len(page) == PAGE_OBJECTS:
+                    yield page
+                    page = []
+        if page:
+            yield page
 
     def read(self, key: str, start: int, end: int) -> memoryview:
         """See `Bucket.read`."""
@@ -120,6 +149,26 @@ class S3Bucket:
             return [it["path"].removeprefix(self._prefix) for page in pages for it in page]
 
         return self._asked(folder, listed)
+
+    def pages(self, folder: str = "") -> Iterator[list[ListedObject]]:
+        """See `Bucket.pages`."""
+        prefix = f"{self._prefix}{folder}/" if folder else self._prefix
+        last: str | None = None
+
+        def page() -> list[Any]:
+            found = self._obstore.list(self._store, prefix, offset=last, chunk_size=PAGE_OBJECTS)
+            return list(next(iter(found), []))
+
+        while found := self._asked(prefix, page):
+            last = found[-1]["path"]
+            yield [
+                ListedObject(
+                    it["path"].removeprefix(self._prefix),
+                    it["size"],
+                    int(it["last_modified"].timestamp() * 1_000),
+                )
+                for it in found
+            ]
 
     def read(self, key: str, start: int, end: int) -> memoryview:
         """See `Bucket.read`."""
@@ -196,7 +245,9 @@ def read_index(bucket: Bucket, key: str, size_bytes: int) -> ObjectIndex:
 
 def _exactly(view: memoryview, key: str, start: int, end: int) -> memoryview:
     if len(view) != end - start:
-        raise SourceError(f"{key} ends at {start + len(view)}, before {end}: the object is cut off")
+        raise CutOffError(
+            f"{key} ends at {start + len(view)}, before {end}: the object is cut off", len(view)
+        )
     return view
 
 

@@ -52,6 +52,11 @@ class Catalog:
         self.time_ms = time_ms  # when they were put into the bucket, or a broker told them
 
     @property
+    def image(self) -> MetadataImage:
+        """The snapshot itself."""
+        return self._image
+
+    @property
     def cluster_id(self) -> str:
         """Id of the cluster."""
         return self._image.cluster_id

@@ -13,6 +13,7 @@ from headrace.protocol.records.batch import BatchHeader, newest_timestamp, split
 from headrace.protocol.records.record import decode_records
 from headrace.storage.record_batch import StreamRecordBatch
 
+DAY_MS: Final = 86_400_000
 MAX_BATCH_BYTES: Final = (
     256 * 1024 * 1024
 )  # of one batch, decompressed: what the broker's readers accept
@@ -29,7 +30,38 @@ def find_by_timestamp(
         ObjectGoneError: an object is gone: newer metadata is needed.
         RecordsError: a batch is damaged.
     """
-    start = max(_start_of_search(bucket, catalog, stored, timestamp_ms), stored.start_offset)
+    start = _start_of_search(bucket, catalog, stored, timestamp_ms)
+    return _search(bucket, catalog, stored, timestamp_ms, start)
+
+
+def day_starts(bucket: Bucket, catalog: Catalog, stored: StoredPartition) -> list[tuple[int, int]]:
+    """Return (offset, day since 1970 in UTC): where the first record of a new day is, by the time index.
+
+    A day that has an earlier one behind it is left out, and so is what came after the newest checkpoint. Errors as of
+    `find_by_timestamp`.
+    """
+    known = _newest_checkpoint(bucket, catalog, stored.meta_stream_id)
+    if known is None:
+        return []
+    ends = [(it.offset, it.max_ms) for it in known.time_entries]
+    ends.append((known.offset, known.segment_max_ms))
+    found: list[tuple[int, int]] = []
+    start, day = stored.start_offset, None
+    for offset, max_ms in ends:
+        newest = max_ms // DAY_MS
+        if offset > stored.start_offset and (day is None or newest > day):
+            first = _search(bucket, catalog, stored, newest * DAY_MS, start)
+            if first is not None:
+                found.append((first, newest))
+                day = newest
+        start = max(start, offset)
+    return found
+
+
+def _search(
+    bucket: Bucket, catalog: Catalog, stored: StoredPartition, timestamp_ms: int, start: int
+) -> int | None:
+    start = max(start, stored.start_offset)
     for found in catalog.ranges(stored.data_stream_id, start, stored.end_offset):
         for payload in each_batch(bucket, found):
             for header, batch in split_batches(memoryview(payload.payload)):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import boto3
+import pyarrow.parquet as pq
 import pytest
 
 from headrace.pipeline.source.bucket import open_bucket
@@ -178,3 +179,21 @@ def test_the_job_that_comes_with_it(
     wanted = ["--output", str(directory / "totals"), "--group-by", "section", "--number", "size"]
     shown = submit(python, directory, ["--jars", jars, str(job), *source, *wanted])
     assert shown.split()[-6:] == ["s1", "5", "25", "s0", "5", "20"]
+
+
+def test_jobs_are_files_for_spark_submit(world: World, python: Path, directory: Path) -> None:
+    """The export is written by both workers, and has what the bucket has."""
+    uri = f"s3://headrace?endpoint={world.endpoint}&pathStyle=true"
+    (job,) = python.parents[1].glob("lib/python*/site-packages/**/pipeline/jobs/export.py")
+    out = directory / "out"
+    told = submit(
+        python, directory, [str(job), uri, "--to", f"file://{out}", "--topics", "orders", "--json"]
+    )
+    document = json.loads(told[told.index("{") : told.rindex("}") + 1])
+    assert (document["rows"], document["lost"]) == (RECORDS, [])
+    values = [
+        value
+        for path in out.glob("topic=orders/date=*/*.parquet")
+        for value in pq.ParquetFile(path).read(["value"])["value"].to_pylist()
+    ]
+    assert sorted(values) == sorted(str(number).encode() for number in range(RECORDS))

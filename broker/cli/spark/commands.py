@@ -5,6 +5,15 @@ import click
 from headrace.broker.cli.lazy import LazyCommand, LazyGroup
 
 _COMMANDS = {
+    "backfill": LazyCommand(
+        "headrace.broker.cli.spark.jobs", "backfill", "Copy topics into a topic or a table."
+    ),
+    "export": LazyCommand(
+        "headrace.broker.cli.spark.jobs", "export", "Export topics from the bucket to Parquet."
+    ),
+    "fsck": LazyCommand(
+        "headrace.broker.cli.spark.jobs", "fsck", "Check every object beside the metadata."
+    ),
     "session": LazyCommand(
         "headrace.broker.cli.spark.session", "session", "Print the settings of a Spark session."
     ),

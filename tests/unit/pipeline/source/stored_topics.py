@@ -81,7 +81,7 @@ class StoredTopics:
         records.extend(
             PartitionRecord(topic_id, it, 1, 1, 2 * it, 2 * it + 1) for it in range(len(starts))
         )
-        records.append(ObjectsPreparedRecord(0, max(layout) + 1, 1, 0, 1 << 50))
+        records.extend(ObjectsPreparedRecord(it, 1, 1, 0, 1 << 50) for it in layout)
         for number, start in enumerate(starts):
             data = 2 * number
             records.append(StreamRecord(data, topic_id, number, 1, start, ends[data]))

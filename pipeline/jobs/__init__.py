@@ -1,0 +1,1 @@
+"""Jobs for spark-submit: `fsck.py`, `export.py` and `backfill.py`; `headrace spark` runs them."""

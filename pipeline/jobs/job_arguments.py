@@ -1,0 +1,42 @@
+"""Arguments that jobs share."""
+
+import argparse
+from collections.abc import Sequence
+
+from headrace.pipeline.source.bucket import Bucket
+from headrace.pipeline.source.listeners import ListenerMetadata
+from headrace.pipeline.source.snapshots import BucketMetadata, Metadata
+
+
+def job_parser(name: str, description: str) -> argparse.ArgumentParser:
+    """Return a parser for a job that reads a bucket."""
+    parser = argparse.ArgumentParser(
+        prog=f"headrace spark {name}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "bucket", metavar="URL", help="the brokers' bucket: s3://NAME?... or file:///DIRECTORY"
+    )
+    parser.add_argument("--cluster", metavar="ID", default="", help="if the bucket has several")
+    parser.add_argument(
+        "--admin-listener",
+        metavar="HOST:PORT,...",
+        default="",
+        help="take the metadata from a node that answers there, instead of the bucket's newest snapshot",
+    )
+    return parser
+
+
+def metadata_of(bucket: Bucket, arguments: argparse.Namespace) -> Metadata:
+    """Return where the metadata come from."""
+    listeners = listed(arguments.admin_listener)
+    if listeners:
+        return ListenerMetadata(listeners, arguments.cluster)
+    return BucketMetadata(bucket, arguments.cluster)
+
+
+def listed(text: str) -> Sequence[str]:
+    """Split at commas."""
+    return tuple(it.strip() for it in text.split(",") if it.strip())

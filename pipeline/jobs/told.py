@@ -1,0 +1,127 @@
+"""What a job tells: results on standard output; progress and talk on standard error, or all as events.
+
+spark-submit joins both streams of a Python program. `headrace spark` asks for events instead: lines that begin with
+the control character RS and are JSON (RFC 7464), which it tells from whatever Spark and libraries print.
+"""
+
+import argparse
+import json
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from headrace.pipeline.source.errors import OptionError, SourceError
+from headrace.storage.errors import StorageError
+
+MARK: Final = "\x1e"
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+_LINE_EVERY_S: Final = 5.0
+_LOOK_EVERY_S: Final = 0.5
+# Of a task, as Spark passes it on: the last line of a Python traceback.
+_TASK_ERROR: Final = re.compile(
+    r"^(?:[\w.]+\.)?(\w*(?:SourceError|DataLossError|OptionError|CutOffError|TargetError)): (.*)$",
+    re.MULTILINE,
+)
+
+
+class JobError(Exception):
+    """A job cannot do what it was asked; the message says what to do."""
+
+
+class Told:
+    """One per job."""
+
+    def __init__(self, *, events: bool, progress: bool = True) -> None:
+        """Begin.
+
+        Args:
+            events: tell all as events.
+            progress: tell progress by lines, if not by events.
+        """
+        self._events = events
+        self._progress = progress
+        self._line_s = time.monotonic()  # of the last line
+
+    def talk(self, text: str) -> None:
+        """Tell something that is no result."""
+        if self._events:
+            self._emit({"talk": text})
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def result(self, text: str) -> None:
+        """Print a result."""
+        if self._events:
+            self._emit({"result": text})
+        else:
+            print(text, flush=True)
+
+    def document(self, document: dict[str, object]) -> None:
+        """Print a result for programs."""
+        if self._events:
+            self._emit({"document": document})
+        else:
+            self.result(json.dumps(document, indent=2, default=str))
+
+    def progress(self, label: str, done: int, total: int) -> None:
+        """Say how many bytes are done; a line now and then, or each as an event."""
+        if self._events:
+            self._emit({"progress": label, "done": done, "total": total})
+            return
+        now_s = time.monotonic()
+        if self._progress and now_s - self._line_s >= _LINE_EVERY_S:
+            self._line_s = now_s
+            print(
+                f"{label}: {done / 2**20:,.0f} of {total / 2**20:,.0f} MiB",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    @contextmanager
+    def watching(self, label: str, done: Callable[[], int], total: int) -> Iterator[None]:
+        """Tell the progress of what runs meanwhile, by a thread that ends with it."""
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(_LOOK_EVERY_S):
+                self.progress(label, min(done(), total), total)
+
+        thread = threading.Thread(target=watch, name="progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+            if self._events:
+                self.progress(label, total, total)
+
+    def _emit(self, event: dict[str, object]) -> None:
+        print(f"{MARK}{json.dumps(event, default=str)}", flush=True)
+
+
+def run_job(parser: argparse.ArgumentParser, run: Callable[[Any, Told], int]) -> int:
+    """Run a job's command line: arguments, a session, errors that are told. Returns the exit code."""
+    parser.add_argument("--events", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    # spark-submit would bring progress between the lines of a document.
+    told = Told(events=arguments.events, progress=not getattr(arguments, "json", False))
+    try:
+        return run(arguments, told)
+    except OptionError as error:
+        told.talk(f"error: {error}")
+        return EXIT_USAGE
+    except (JobError, SourceError, StorageError) as error:
+        told.talk(f"error: {error}")
+        return EXIT_FAILED
+    except Exception as error:
+        found = _TASK_ERROR.findall(str(error))
+        if not found:
+            raise
+        told.talk(f"error: {found[-1][1]}")
+        return EXIT_FAILED
