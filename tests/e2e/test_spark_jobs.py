@@ -119,7 +119,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Printed:
     def read() -> str:
         found = capsys.readouterr()
         told = [it for it in found.err.splitlines() if not PROGRESS.match(it)]
-        return "\n".join([found.out, "--", *told])
+        return "\n".join([found.out, "--", *told, ""])
 
     return read
 
