@@ -58,7 +58,7 @@ LOOKUPS: Final = 16  # of days' beginnings, at once
 MIN_FILE_BYTES: Final = 1 << 20
 
 
-class Plan(NamedTuple):
+class ExportPlan(NamedTuple):
     """What a run does."""
 
     tasks: list[ExportTask]
@@ -150,7 +150,7 @@ class Planner:
         self._run = run
         self._options = read_options(source_options(arguments))
 
-    def plan(self, wrong: Sequence[str], catalog: Catalog) -> Plan:
+    def plan(self, wrong: Sequence[str], catalog: Catalog) -> ExportPlan:
         """Plan what is missing, and what repairs files.
 
         Raises:
@@ -161,7 +161,7 @@ class Planner:
         find_time = partial(find_by_timestamp, self._bucket, catalog)
         wanted = batch_ranges(catalog, self._options, find_time)
         names = {it.name.topic for it in wanted}
-        plan = Plan([], {name: catalog.topic_id(name) for name in sorted(names)}, {}, [])
+        plan = ExportPlan([], {name: catalog.topic_id(name) for name in sorted(names)}, {}, [])
         _require_same_topics(self._manifest, plan.topic_ids)
         self._plan_repairs(wrong, catalog, plan)
         for topic in plan.topic_ids:
@@ -170,7 +170,7 @@ class Planner:
                 plan.tasks.append(self._task(len(plan.tasks), topic, parts, None, catalog))
         return plan
 
-    def _plan_repairs(self, wrong: Sequence[str], catalog: Catalog, plan: Plan) -> None:
+    def _plan_repairs(self, wrong: Sequence[str], catalog: Catalog, plan: ExportPlan) -> None:
         for topic, found in self._manifest.topics.items():
             for file in found.files:
                 if file.path not in wrong:
@@ -310,7 +310,7 @@ def run(
 
 
 def tell_result(
-    told: Told, exporting: ExportRun, plan: Plan, seconds: float, *, as_json: bool
+    told: Told, exporting: ExportRun, plan: ExportPlan, seconds: float, *, as_json: bool
 ) -> None:
     """Print what was done."""
     totals, topics = exporting.totals, exporting.manifest.topics
@@ -338,7 +338,7 @@ def tell_result(
         )
 
 
-def tell_plan(told: Told, plan: Plan, strangers: int, *, as_json: bool) -> None:
+def tell_plan(told: Told, plan: ExportPlan, strangers: int, *, as_json: bool) -> None:
     """Print what would be done."""
     rows = [
         {

@@ -37,16 +37,16 @@ MOVES: Final = 8  # at once
 STEP_TASKS_PER_CORE: Final = 8  # of one step, at whose end it is published
 
 
-class Totals(NamedTuple):
+class ExportTotals(NamedTuple):
     """What a run has done."""
 
     files: int = 0
     rows: int = 0
     bytes: int = 0
 
-    def plus(self, files: Sequence[ExportedFile]) -> "Totals":
+    def plus(self, files: Sequence[ExportedFile]) -> "ExportTotals":
         """With these files."""
-        return Totals(
+        return ExportTotals(
             self.files + len(files),
             self.rows + sum(it.rows for it in files),
             self.bytes + sum(it.bytes for it in files),
@@ -73,14 +73,14 @@ def newest_manifest(target: Target) -> Manifest | None:
     raise JobError("each manifest was deleted before it could be read: run again")
 
 
-class Found(NamedTuple):
+class ExportState(NamedTuple):
     """What is wrong in an export's directory."""
 
     strangers: list[str]  # files of runs that did not publish them, and old manifests
     wrong: list[str]  # files of the manifest that are missing, or have another size
 
 
-def look(target: Target, manifest: Manifest, *, first_kept: int) -> Found:
+def look(target: Target, manifest: Manifest, *, first_kept: int) -> ExportState:
     """Compare a directory with its manifest.
 
     Args:
@@ -102,7 +102,7 @@ def look(target: Target, manifest: Manifest, *, first_kept: int) -> Found:
                 and (it.key.startswith(f"{FOLDER}/") or data_run(it.key) is not None)
             ):
                 strangers.append(it.key)
-    return Found(strangers, sorted(wrong))
+    return ExportState(strangers, sorted(wrong))
 
 
 class ExportRun:
@@ -112,12 +112,12 @@ class ExportRun:
         self._target = target
         self._told = told
         self._writer = uuid.uuid4().hex
-        self.totals = Totals()
+        self.totals = ExportTotals()
         self.removed = 0
         self.manifest = Manifest(FORMAT, 0, "", "", {})
         self.run = 0
 
-    def take_over(self, cluster_id: str) -> Found:
+    def take_over(self, cluster_id: str) -> ExportState:
         """Make this the run that publishes, and delete what others have left; return what is wrong.
 
         Raises:
