@@ -16,7 +16,6 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,12 +27,12 @@ from headrace.pipeline.jobs.job_arguments import job_parser, metadata_of
 from headrace.pipeline.jobs.told import JobError, Told, run_job
 from headrace.pipeline.session import create_session
 from headrace.pipeline.source.bucket import open_bucket
+from headrace.pipeline.source.ends import PartitionEnds
 from headrace.pipeline.source.errors import OptionError
 from headrace.pipeline.source.offsets import batch_ranges
 from headrace.pipeline.source.options import read_options
 from headrace.pipeline.source.plan import WantedRange, parts_of
 from headrace.pipeline.source.snapshots import with_metadata
-from headrace.pipeline.source.times import find_by_timestamp
 
 SOURCE_HEADER: Final = "headrace.source"
 # How far the clocks of drivers, workers and brokers may be apart, when a run looks what is in a topic already.
@@ -112,9 +111,10 @@ def find_bounds(arguments: argparse.Namespace) -> Bounds:
     bucket = open_bucket(arguments.bucket)
     options = read_options(source_options(arguments))
     catalog = metadata_of(bucket, arguments).newest(None)
+    ends = PartitionEnds(bucket, options)
 
     def found(newest: Any) -> Bounds:
-        ranges = batch_ranges(newest, options, partial(find_by_timestamp, bucket, newest))
+        ranges = batch_ranges(newest, options, ends.of(newest))
         return Bounds(ranges, sum(it.size_bytes for it in parts_of(newest, ranges)))
 
     return with_metadata(bucket, catalog, found)

@@ -38,6 +38,7 @@ from headrace.pipeline.jobs.target import Target, open_target
 from headrace.pipeline.jobs.told import EXIT_FAILED, JobError, Told, run_job
 from headrace.pipeline.source.bucket import Bucket, open_bucket, read_index
 from headrace.pipeline.source.catalog import Catalog, TopicPartition
+from headrace.pipeline.source.ends import PartitionEnds
 from headrace.pipeline.source.errors import OptionError
 from headrace.pipeline.source.offsets import batch_ranges
 from headrace.pipeline.source.options import read_options
@@ -50,7 +51,7 @@ from headrace.pipeline.source.plan import (
 )
 from headrace.pipeline.source.reading import Reading, read_task
 from headrace.pipeline.source.snapshots import with_metadata
-from headrace.pipeline.source.times import day_starts, find_by_timestamp
+from headrace.pipeline.source.times import day_starts
 from headrace.readable import size_text, table_lines
 
 SAMPLE_BYTES: Final = 4 * 1024 * 1024  # of a topic, that tell how large its files become
@@ -158,8 +159,8 @@ class Planner:
             ObjectGoneError: newer metadata is needed.
             SourceError: the bucket cannot be read, or has not what is wanted.
         """
-        find_time = partial(find_by_timestamp, self._bucket, catalog)
-        wanted = batch_ranges(catalog, self._options, find_time)
+        ends = PartitionEnds(self._bucket, self._options)
+        wanted = batch_ranges(catalog, self._options, ends.of(catalog))
         names = {it.name.topic for it in wanted}
         plan = ExportPlan([], {name: catalog.topic_id(name) for name in sorted(names)}, {}, [])
         _require_same_topics(self._manifest, plan.topic_ids)

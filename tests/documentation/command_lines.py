@@ -43,7 +43,8 @@ def headrace_arguments(words: list[str]) -> list[str] | None:
     """Return what a simple command tells `headrace`, also the one in a container; None if it is none."""
     if words[:2] == ["docker", "build"]:
         return None
-    places = [at for at, word in enumerate(words) if word.rpartition("/")[2] == "headrace"]
+    programs = [word.rpartition("/")[2] for word in words]
+    places = [at for at, it in enumerate(programs) if it == "headrace" and "://" not in words[at]]
     # `up --no-deps headrace` and `run ... headrace` name the service or image, and no command.
     return words[places[-1] + 1 :] or None if places else None
 
@@ -52,7 +53,7 @@ def complaint(arguments: list[str]) -> str | None:
     """Say what is wrong with a command line of `headrace`: commands, options, number of arguments."""
     try:
         command, rest = _resolve(arguments)
-        context = click.Context(command)
+        context = click.Context(command, **command.context_settings)
         values, left, _ = command.make_parser(context).parse_args(list(rest))
     except click.UsageError as error:
         return error.format_message()

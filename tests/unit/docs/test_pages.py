@@ -29,6 +29,7 @@ FOREIGN_NAMES = {
     "delivery.timeout.ms",
     "directory.id",
     "group.instance.id",
+    "headrace.source",  # a header of records
     "kafka.protocol",
     "meta.properties",
     "metadata.version",

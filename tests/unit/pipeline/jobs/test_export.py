@@ -89,7 +89,7 @@ class World:
     """A bucket, and a directory to export into."""
 
     def __init__(self, directory: Path) -> None:
-        self.topics = StoredTopics()
+        self.topics = StoredTopics(batches_of_days)
         self.bucket = directory / "bucket"
         self.out = directory / "out"
 
@@ -137,7 +137,6 @@ def is_once(found: list[Place]) -> bool:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "MIN_FILE_BYTES", 1)
-    monkeypatch.setattr(stored_topics, "stored_batches", batches_of_days)
 
 
 @pytest.fixture
