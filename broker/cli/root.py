@@ -59,6 +59,9 @@ _COMMANDS = {
     "spark": LazyCommand(
         "headrace.broker.cli.spark.commands", "spark", "Settings for Spark, and jobs on it."
     ),
+    "pipeline": LazyCommand(
+        "headrace.broker.cli.pipeline.commands", "pipeline", "Topics to Iceberg tables, by Spark."
+    ),
     "config": LazyCommand(
         "headrace.broker.cli.node.config", "config", "Check and explain configuration."
     ),

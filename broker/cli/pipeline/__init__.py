@@ -1,0 +1,1 @@
+"""`headrace pipeline`: topics to tables, by Spark."""

@@ -1,0 +1,1 @@
+"""Topics to Iceberg tables by Structured Streaming, exactly once: docs/tables.md."""

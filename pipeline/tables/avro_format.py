@@ -1,0 +1,108 @@
+"""Avro by schemas of a registry.
+
+Source: Apache Avro 1.12, "Specification", for logical types and how they are encoded; fastavro gives their values.
+"""
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import fastavro
+
+from headrace.pipeline.tables.column_types import MAX_PRECISION
+from headrace.pipeline.tables.errors import BadRecordError
+from headrace.pipeline.tables.registry import RegisteredSchema
+from headrace.pipeline.tables.shapes import MAX_DEPTH, ListShape, MapShape, Shape
+
+_PRIMITIVES: Final[Mapping[str, Shape]] = {
+    "null": None,
+    "boolean": "boolean",
+    "int": "int",
+    "long": "long",
+    "float": "float",
+    "double": "double",
+    "bytes": "binary",
+    "string": "string",
+    "fixed": "binary",
+    "enum": "string",
+}
+_LOGICAL: Final[Mapping[str, str]] = {
+    "date": "date",
+    "timestamp-millis": "timestamptz",
+    "timestamp-micros": "timestamptz",
+    "local-timestamp-millis": "timestamp",
+    "local-timestamp-micros": "timestamp",
+    "uuid": "string",
+    "time-millis": "string",
+    "time-micros": "string",
+}
+
+
+class AvroSchema:
+    """One schema: a record."""
+
+    def __init__(self, registered: RegisteredSchema, message: str) -> None:
+        del message  # of Protobuf
+        try:
+            named: dict[str, Any] = {}
+            for _, text in registered.references:
+                fastavro.parse_schema(json.loads(text), named_schemas=named)
+            schema = json.loads(registered.text)
+            self._schema = fastavro.parse_schema(schema, named_schemas=named)
+        except (ValueError, KeyError, TypeError, fastavro.schema.SchemaParseException) as error:
+            raise BadRecordError(f"its schema is no Avro: {error}") from error
+        self._named = named
+        found = _shape(self._schema, named, 0)
+        if not isinstance(found, dict):
+            raise BadRecordError("its Avro schema is no record")
+        self._shape = found
+
+    def decode(self, payload: bytes) -> Mapping[str, Any]:
+        """Decode a value."""
+        stream = io.BytesIO(payload)
+        try:
+            found = fastavro.schemaless_reader(stream, self._schema, None)
+        except (EOFError, ValueError, IndexError, KeyError, OverflowError, TypeError) as error:
+            raise BadRecordError(
+                f"it is no Avro of its schema: {error or type(error).__name__}"
+            ) from error
+        if stream.tell() != len(payload):
+            raise BadRecordError("it is longer than its Avro schema says")
+        assert isinstance(found, dict)
+        return found
+
+    def shape(self, document: Mapping[str, Any]) -> Mapping[str, Shape]:
+        """That of the schema."""
+        del document
+        return self._shape
+
+
+def _shape(schema: Any, named: Mapping[str, Any], depth: int) -> Shape:
+    if depth > MAX_DEPTH:
+        return "string"  # a type that contains itself: its JSON text
+    if isinstance(schema, list):
+        branches = [it for it in schema if it != "null"]
+        shapes = [_shape(it, named, depth) for it in branches]
+        return shapes[0] if len(shapes) == 1 else ("string" if shapes else None)
+    if isinstance(schema, str):
+        return (
+            _PRIMITIVES[schema]
+            if schema in _PRIMITIVES
+            else _shape(named[schema], named, depth + 1)
+        )
+    kind = schema["type"]
+    if kind in ("record", "error"):
+        return {it["name"]: _shape(it["type"], named, depth + 1) for it in schema["fields"]}
+    if kind == "array":
+        element = _shape(schema["items"], named, depth + 1)
+        return None if element is None else ListShape(element)
+    if kind == "map":
+        value = _shape(schema["values"], named, depth + 1)
+        return None if value is None else MapShape("string", value)
+    logical = schema.get("logicalType")
+    if logical == "decimal" and schema["precision"] <= MAX_PRECISION:
+        return f"decimal({schema['precision']}, {schema.get('scale', 0)})"
+    if logical in _LOGICAL:
+        return _LOGICAL[logical]
+    return _shape(kind, named, depth)

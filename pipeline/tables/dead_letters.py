@@ -1,0 +1,193 @@
+"""Bad records to a topic: the record as it was, and where it was and why in its headers.
+
+    | part of the dead letter      | content                                                          |
+    |------------------------------|------------------------------------------------------------------|
+    | key                          | TOPIC-PARTITION-OFFSET: compaction keeps one of a repeated letter |
+    | value                        | the record's value                                               |
+    | header headrace.topic        | the topic that it was in                                         |
+    | header headrace.partition    | the partition, as decimal digits                                 |
+    | header headrace.offset       | the offset, as decimal digits                                    |
+    | header headrace.timestamp-ms | the record's timestamp, as decimal digits                        |
+    | header headrace.key          | the record's key, if it has one                                  |
+    | header headrace.reason       | what is wrong with it                                            |
+
+They are written before the micro-batch is committed. A job that dies between the two would write them again: the first
+micro-batch of a job looks first at what has come into the topic since the table's last commit.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol
+
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
+
+from headrace.pipeline.tables.errors import TableError
+from headrace.pipeline.tables.rows import BadRecord
+
+TIMEOUT_S: Final = 60.0
+_POLL_S: Final = 1.0
+_MARGIN_MS: Final = 300_000  # by which clocks may differ
+_ERRORS_ONLY: Final = 3  # syslog level
+
+
+class DeadLetters(Protocol):
+    """Where bad records go."""
+
+    def write(self, records: Sequence[BadRecord], since_ms: int | None) -> None:
+        """Write them, unless they have been written since a time.
+
+        Raises:
+            TableError: they cannot be written.
+        """
+        ...
+
+
+class Refused:
+    """No place for bad records."""
+
+    def write(self, records: Sequence[BadRecord], since_ms: int | None) -> None:
+        """See `DeadLetters.write`."""
+        del since_ms
+        if records:
+            it = records[0]
+            raise TableError(
+                f"record {it.topic}-{it.partition}, offset {it.offset}: {it.reason}. With a topic in "
+                f"[dead_letters], bad records go there and the table goes on"
+            )
+
+
+class DeadLetterTopic:
+    """A topic of bad records."""
+
+    def __init__(self, bootstrap: str, topic: str, client: Mapping[str, str]) -> None:
+        self._client = {**client, "bootstrap.servers": bootstrap, "log_level": _ERRORS_ONLY}
+        self._topic = topic
+        self._is_first = True
+
+    def write(self, records: Sequence[BadRecord], since_ms: int | None) -> None:
+        """See `DeadLetters.write`."""
+        known = self._written(since_ms) if records and self._is_first else set()
+        self._is_first = False
+        left = [it for it in records if place_of(it) not in known]
+        if left:
+            self._send(left)
+
+    def _send(self, records: Sequence[BadRecord]) -> None:
+        producer = Producer({**self._client, "enable.idempotence": True})
+        refused: list[str] = []
+
+        def told(error: KafkaError | None, message: Message) -> None:
+            del message
+            if error is not None:
+                refused.append(error.str())
+
+        for it in records:
+            letter = {"key": place_of(it), "value": it.value, "headers": headers_of(it)}
+            while True:
+                try:
+                    producer.produce(self._topic, on_delivery=told, **letter)
+                    break
+                except BufferError:
+                    producer.poll(_POLL_S)
+        left = producer.flush(TIMEOUT_S)
+        if refused or left:
+            why = refused[0] if refused else f"{left} were not answered in {TIMEOUT_S:.0f} s"
+            raise TableError(f"dead letters could not be written to topic {self._topic}: {why}")
+
+    def _written(self, since_ms: int | None) -> set[str]:
+        """Places of the records that are in the topic already, from a time on."""
+        consumer = Consumer(
+            {**self._client, "group.id": "headrace-dead-letters", "enable.auto.commit": False}
+        )
+        try:
+            ends = _ends(consumer, self._topic)
+            starts = _starts(consumer, self._topic, ends, since_ms)
+            return _keys(consumer, starts, ends)
+        except KafkaException as error:
+            raise TableError(
+                f"topic {self._topic} of dead letters: {error.args[0].str()}"
+            ) from error
+        finally:
+            consumer.close()
+
+
+def place_of(record: BadRecord) -> str:
+    """What identifies a bad record, and is the key of its dead letter."""
+    return f"{record.topic}-{record.partition}-{record.offset}"
+
+
+def headers_of(record: BadRecord) -> list[tuple[str, bytes]]:
+    """The headers of a dead letter."""
+    headers = [
+        ("headrace.topic", record.topic.encode()),
+        ("headrace.partition", str(record.partition).encode()),
+        ("headrace.offset", str(record.offset).encode()),
+        ("headrace.timestamp-ms", str(record.timestamp_ms).encode()),
+        ("headrace.reason", record.reason.encode()),
+    ]
+    return headers if record.key is None else [*headers, ("headrace.key", record.key)]
+
+
+def _ends(consumer: Consumer, topic: str) -> dict[int, int]:
+    told = consumer.list_topics(topic, timeout=TIMEOUT_S).topics[topic]
+    if told.error is not None:  # there is none yet: the first letter may create it
+        return {}
+    found = {}
+    for partition in told.partitions:
+        bounds = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=TIMEOUT_S)
+        if bounds is not None and bounds[1] > bounds[0]:
+            found[partition] = bounds[1]
+    return found
+
+
+def _starts(
+    consumer: Consumer, topic: str, ends: Mapping[int, int], since_ms: int | None
+) -> list[TopicPartition]:
+    """Where to begin in each partition that has something since a time."""
+    if since_ms is None:
+        return [TopicPartition(topic, it, OFFSET_BEGINNING) for it in ends]
+    wanted = [TopicPartition(topic, it, max(0, since_ms - _MARGIN_MS)) for it in ends]
+    found = consumer.offsets_for_times(wanted, timeout=TIMEOUT_S) if wanted else []
+    return [it for it in found if 0 <= it.offset < ends[it.partition]]
+
+
+def _keys(
+    consumer: Consumer,
+    starts: list[TopicPartition],
+    ends: Mapping[int, int],
+    monotonic_s: Callable[[], float] = time.monotonic,
+) -> set[str]:
+    """Keys of all letters from some offsets to the ends.
+
+    Raises:
+        TableError: a minute passes without one.
+    """
+    found: set[str] = set()
+    left = {it.partition for it in starts}
+    consumer.assign(starts)
+    heard_s = monotonic_s()
+    while left:
+        message = consumer.poll(_POLL_S)
+        if message is None or message.error() is not None:
+            # Records at the end may be gone, or invisible: then the position is what counts.
+            for it in consumer.position([TopicPartition(s.topic, s.partition) for s in starts]):
+                if it.offset >= ends[it.partition]:
+                    left.discard(it.partition)
+            if monotonic_s() - heard_s > TIMEOUT_S:
+                raise TableError("the topic of dead letters cannot be read: no record for a minute")
+            continue
+        heard_s = monotonic_s()
+        key, partition, offset = message.key(), message.partition(), message.offset()
+        if isinstance(key, bytes):
+            found.add(key.decode(errors="replace"))
+        if partition is not None and offset is not None and offset + 1 >= ends[partition]:
+            left.discard(partition)
+    return found

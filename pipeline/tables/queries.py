@@ -1,0 +1,94 @@
+"""The queries of a pipeline: one for each table, so that a table that stops leaves the others alone."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from headrace.pipeline.tables.catalogs import open_catalog
+from headrace.pipeline.tables.configuration import PipelineConfig, SourceConfig, TableConfig
+from headrace.pipeline.tables.dead_letters import DeadLetters, DeadLetterTopic, Refused
+from headrace.pipeline.tables.deduplication import without_copies
+from headrace.pipeline.tables.micro_batch import MicroBatches
+
+LOGGER: Final = logging.getLogger("headrace.pipeline.tables")
+_POLL_S: Final = 1
+
+
+def run_pipeline(
+    session: SparkSession, config: PipelineConfig, now_ms: Callable[[], int]
+) -> Mapping[str, str]:
+    """Run all queries until they have ended or failed; return why tables stopped, by name."""
+    stopped: dict[str, str] = {}
+    running: dict[str, StreamingQuery] = {}
+    for table in config.tables:
+        running[table.name] = start_query(session, config, table, now_ms)
+    while running:
+        for name, query in list(running.items()):
+            try:
+                if query.awaitTermination(_POLL_S):
+                    del running[name]
+            except StreamingQueryException as error:
+                del running[name]
+                stopped[name] = reason_of(error)
+                LOGGER.error("table %s stopped: %s", name, stopped[name])  # noqa: TRY400 - Spark has logged all of it
+    return stopped
+
+
+def start_query(
+    session: SparkSession, config: PipelineConfig, table: TableConfig, now_ms: Callable[[], int]
+) -> StreamingQuery:
+    """Start the query of one table."""
+    batches = MicroBatches(
+        config, table, open_catalog(config.catalog), dead_letters(config), now_ms
+    )
+    batches.maintain(session)  # what an earlier run has left
+    writer = (
+        read_stream(session, config.source, table)
+        .writeStream.queryName(f"{config.name}: {table.name}")
+        .foreachBatch(batches)
+        .option("checkpointLocation", config.checkpoint_of(table))
+    )
+    if config.trigger.once:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=config.trigger.interval).start()
+
+
+def read_stream(session: SparkSession, source: SourceConfig, table: TableConfig) -> DataFrame:
+    """The records of a table's topics, without copies where that is wanted."""
+    reader = session.readStream.format(source.format)
+    for name, value in source_options(source, table).items():
+        reader = reader.option(name, value)
+    return without_copies(reader.load(), table)
+
+
+def source_options(source: SourceConfig, table: TableConfig) -> dict[str, str]:
+    """Options of Spark's source; those of the configuration beat ours."""
+    own = {
+        "subscribe": ",".join(table.topics),
+        "startingOffsets": source.starting_offsets,
+        "maxOffsetsPerTrigger": str(source.max_offsets_per_trigger),
+    }
+    if source.format == "kafka":
+        own["kafka.bootstrap.servers"] = source.bootstrap_servers
+    else:
+        own["bucket"] = source.bucket
+    return {**own, **source.options}
+
+
+def dead_letters(config: PipelineConfig) -> DeadLetters:
+    """Where bad records go."""
+    if not config.dead_letters.topic:
+        return Refused()
+    source = config.source
+    return DeadLetterTopic(source.bootstrap_servers, config.dead_letters.topic, source.client)
+
+
+def reason_of(error: StreamingQueryException) -> str:
+    """The line of a failed query that says what happened; a traceback of Python is cut to its end."""
+    lines = [it.strip() for it in str(error).splitlines() if it.strip()]
+    named = [it for it in lines if "headrace.pipeline" in it and "Error: " in it]
+    return named[-1].partition("Error: ")[2] if named else (lines[0] if lines else repr(error))

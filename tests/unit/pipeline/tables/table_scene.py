@@ -1,0 +1,110 @@
+"""A catalog in a directory, a table of a configuration, and tasks on records, without Spark."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyiceberg.table import Table
+
+from headrace.pipeline.tables.catalogs import open_catalog, open_table
+from headrace.pipeline.tables.column_types import schema_of_shape
+from headrace.pipeline.tables.commits import Commit, commit_batch
+from headrace.pipeline.tables.configuration import PipelineConfig
+from headrace.pipeline.tables.data_files import TableFiles, decode_data_file
+from headrace.pipeline.tables.reading_configuration import read_configuration
+from headrace.pipeline.tables.rows import decode_shape
+from headrace.pipeline.tables.write_task import FILE, LACKING, WriteTask
+
+TEXT = """
+checkpoint = "file://{directory}/checkpoint"
+[source]
+bootstrap_servers = "127.0.0.1:9"
+[catalog]
+uri = "sqlite:///{directory}/catalog.db"
+warehouse = "file://{directory}/warehouse"
+[[tables]]
+name = "shop.orders"
+topics = ["orders"]
+"""
+RECORDS = pa.schema(
+    [
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("timestamp", pa.timestamp("us", "UTC")),
+    ]
+)
+AT = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+
+def config_of(directory: Path, more: str = "") -> PipelineConfig:
+    """A configuration of one table; `more` are lines of that table."""
+    (directory / "warehouse").mkdir(exist_ok=True)
+    text = TEXT.format(directory=directory) + more
+    return read_configuration(text, source="test.toml", stem="test")
+
+
+def records(
+    values: Sequence[Any], *, keys: Sequence[bytes | None] = (), start: int = 0
+) -> pa.RecordBatch:
+    """Records of one partition; what is not bytes or None is written as JSON."""
+    rows = [
+        {
+            "key": keys[number] if keys else None,
+            "value": it if it is None or isinstance(it, bytes) else json.dumps(it).encode(),
+            "topic": "orders",
+            "partition": 0,
+            "offset": start + number,
+            "timestamp": AT,
+        }
+        for number, it in enumerate(values)
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=RECORDS)
+
+
+class TableScene:
+    """A table, and what tasks and commits do to it."""
+
+    def __init__(self, directory: Path, more: str = "") -> None:
+        self.config = config_of(directory, more)
+        (self.configured,) = self.config.tables
+        self.catalog = open_catalog(self.config.catalog)
+        self.table = open_table(self.catalog, self.configured)
+
+    def told(self, *batches: pa.RecordBatch, max_bad: int = 100) -> list[tuple[str, bytes]]:
+        """What a task tells."""
+        task = WriteTask(self.configured, TableFiles.of(self.table), max_bad)
+        return [(row["kind"], row["body"]) for it in task(batches) for row in it.to_pylist()]
+
+    def evolve(self, told: Sequence[tuple[str, bytes]]) -> None:
+        """Give the table what a task found that it lacks."""
+        ((kind, body),) = [it for it in told if it[0] == LACKING]
+        assert kind == LACKING
+        with self.table.update_schema() as update:
+            update.union_by_name(schema_of_shape(decode_shape(body.decode())))
+
+    def commit(
+        self, told: Sequence[tuple[str, bytes]], end: int, table: Table | None = None
+    ) -> bool:
+        """Commit what a task has written."""
+        return commit_batch(
+            table or self.table,
+            Commit(
+                query_id="query",
+                batch_id=0,
+                ends={"orders": {0: end}},
+                added=[decode_data_file(body) for kind, body in told if kind == FILE],
+                bad={},
+                now_ms=1,
+            ),
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of the table, as anyone reads them."""
+        table = self.catalog.load_table("shop.orders")
+        return sorted(table.scan().to_arrow().to_pylist(), key=lambda it: it["_offset"])
