@@ -65,7 +65,7 @@ class AvroSchema:
             found = fastavro.schemaless_reader(stream, self._schema, None)
         except (EOFError, ValueError, IndexError, KeyError, OverflowError, TypeError) as error:
             raise BadRecordError(
-                f"it is no Avro of its schema: {error or type(error).__name__}"
+                f"it is no Avro of its schema: {str(error) or type(error).__name__}"
             ) from error
         if stream.tell() != len(payload):
             raise BadRecordError("it is longer than its Avro schema says")

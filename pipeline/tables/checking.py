@@ -2,7 +2,6 @@
 
 from pyiceberg.exceptions import ServiceUnavailableError
 from pyiceberg.table import Table
-from requests.exceptions import ConnectionError as NoConnectionError
 from sqlalchemy.exc import SQLAlchemyError
 
 from headrace.pipeline.tables.catalogs import existing_table, misfit, open_catalog, table_schema
@@ -18,7 +17,7 @@ def check_tables(config: PipelineConfig) -> tuple[list[dict[str, object]], list[
     try:
         catalog = open_catalog(config.catalog)
         known = {it.name: existing_table(catalog, it.name) for it in config.tables}
-    except (NoConnectionError, ServiceUnavailableError, SQLAlchemyError, OSError) as error:
+    except (ServiceUnavailableError, SQLAlchemyError, OSError) as error:
         problems.append(f"catalog {config.catalog.uri}: {error}")
     for table in config.tables:
         try:

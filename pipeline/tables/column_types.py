@@ -189,7 +189,8 @@ def _type_of(shape: Shape, ids: Iterator[int]) -> IcebergType | None:
         case dict():
             fields = shape_fields(shape, ids)
             return StructType(*fields) if fields else None
-    return None
+        case None:
+            return None
 
 
 def additions(known: StructType, fields: Mapping[str, Shape]) -> dict[str, Shape]:
@@ -228,4 +229,5 @@ def _wider(kind: IcebergType, shape: Shape) -> Shape:
             told = _decimal(shape)
             is_wider = told.precision > kind.precision and told.scale == kind.scale
             return shape if is_wider else None
-    return None
+        case _:
+            return None

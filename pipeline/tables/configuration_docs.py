@@ -1,4 +1,4 @@
-"""The list of keys in docs/tables.md: `python -m headrace.pipeline.tables.configuration_docs` writes it anew."""
+"""The list of keys in docs/tables.md: `python -m headrace.pipeline.tables.configuration_docs` writes it."""
 
 import sys
 from collections.abc import Iterator, Mapping

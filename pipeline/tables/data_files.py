@@ -33,7 +33,7 @@ class TableFiles:
     @classmethod
     def of(cls, table: Table) -> "TableFiles":
         """Take it from a table, without its history."""
-        history = {
+        history: dict[str, object] = {
             "snapshots": [],
             "snapshot_log": [],
             "metadata_log": [],

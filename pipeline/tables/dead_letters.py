@@ -50,7 +50,7 @@ class DeadLetters(Protocol):
         ...
 
 
-class Refused:
+class NoDeadLetters:
     """No place for bad records."""
 
     def write(self, records: Sequence[BadRecord], since_ms: int | None) -> None:
@@ -90,10 +90,15 @@ class DeadLetterTopic:
                 refused.append(error.str())
 
         for it in records:
-            letter = {"key": place_of(it), "value": it.value, "headers": headers_of(it)}
             while True:
                 try:
-                    producer.produce(self._topic, on_delivery=told, **letter)
+                    producer.produce(
+                        self._topic,
+                        key=place_of(it),
+                        value=it.value,
+                        headers=headers_of(it),
+                        on_delivery=told,
+                    )
                     break
                 except BufferError:
                     producer.poll(_POLL_S)
@@ -124,9 +129,9 @@ def place_of(record: BadRecord) -> str:
     return f"{record.topic}-{record.partition}-{record.offset}"
 
 
-def headers_of(record: BadRecord) -> list[tuple[str, bytes]]:
+def headers_of(record: BadRecord) -> list[tuple[str, str | bytes | None]]:
     """The headers of a dead letter."""
-    headers = [
+    headers: list[tuple[str, str | bytes | None]] = [
         ("headrace.topic", record.topic.encode()),
         ("headrace.partition", str(record.partition).encode()),
         ("headrace.offset", str(record.offset).encode()),
@@ -143,7 +148,7 @@ def _ends(consumer: Consumer, topic: str) -> dict[int, int]:
     found = {}
     for partition in told.partitions:
         bounds = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=TIMEOUT_S)
-        if bounds is not None and bounds[1] > bounds[0]:
+        if bounds[1] > bounds[0]:
             found[partition] = bounds[1]
     return found
 

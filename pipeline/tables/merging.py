@@ -48,11 +48,10 @@ class ChangedKeys:
         if not len(values):
             return AlwaysTrue()
         if len(values) <= MAX_KEYS_IN_FILTER:
-            return In(self.column, values.to_pylist())
+            return In(self.column, values.to_pylist())  # type: ignore[call-arg, arg-type]
         ends = pc.min_max(values).as_py()
-        return And(
-            GreaterThanOrEqual(self.column, ends["min"]), LessThanOrEqual(self.column, ends["max"])
-        )
+        least = GreaterThanOrEqual(self.column, ends["min"])  # type: ignore[call-arg, arg-type]
+        return And(least, LessThanOrEqual(self.column, ends["max"]))  # type: ignore[call-arg, arg-type]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,11 @@ from headrace.pipeline.tables.maintenance import TableMaintenance
 from headrace.pipeline.tables.merging import ChangedKeys, rewrite_without
 from headrace.pipeline.tables.rows import BadRecord, decode_shape
 from headrace.pipeline.tables.shapes import Shape, merged_fields
-from headrace.pipeline.tables.source_offsets import BatchRange, Checkpoint
+from headrace.pipeline.tables.source_offsets import BatchRange, QueryCheckpoint
 from headrace.pipeline.tables.table_state import TableState, table_state
 from headrace.pipeline.tables.write_task import BAD, FILE, KEYS, LACKING, RESULT_SCHEMA, WriteTask
 
-LOGGER: Final = logging.getLogger("headrace.pipeline.tables")
+LOGGER: Final = logging.getLogger("headrace.tables")
 RECORD_FIELDS: Final = ("key", "value", "topic", "partition", "offset", "timestamp")
 MAX_EVOLUTIONS: Final = 3  # of one micro-batch: its records do not change, so a second should do
 
@@ -89,7 +89,7 @@ class MicroBatches:
             TableError: the table cannot go on.
         """
         session = records.sparkSession
-        checkpoint = Checkpoint(session, self._config.checkpoint_of(self._table))
+        checkpoint = QueryCheckpoint(session, self._config.checkpoint_of(self._table))
         found = checkpoint.batch_range(batch_id)
         table = open_table(self._catalog, self._table)
         state = table_state(table.properties, self._table.topics)
@@ -98,7 +98,7 @@ class MicroBatches:
         self.maintain(session)
 
     def _take(
-        self, records: DataFrame, batch_id: int, checkpoint: Checkpoint, table: Table
+        self, records: DataFrame, batch_id: int, checkpoint: QueryCheckpoint, table: Table
     ) -> None:
         session = records.sparkSession
         found = checkpoint.batch_range(batch_id)
@@ -109,7 +109,8 @@ class MicroBatches:
             raise TableError(_many_bad(self._table.name, written.bad))
         times = state.committed_at_ms
         self._dead_letters.write(written.bad, min(times.values()) if times else None)
-        added, replaced = written.files, []
+        added: list[DataFile] = written.files
+        replaced: list[DataFile] = []
         if written.keys:
             kept, replaced = rewrite_without(
                 session, table, ChangedKeys(self._table.key, written.keys)
@@ -131,6 +132,7 @@ class MicroBatches:
 
     def _write(self, records: DataFrame, table: Table) -> tuple[Table, Written]:
         """Let tasks write; once more with more columns where the table lacks some."""
+        written = Written()
         for _ in range(MAX_EVOLUTIONS):
             task = WriteTask(
                 self._table, TableFiles.of(table), self._config.dead_letters.max_per_batch

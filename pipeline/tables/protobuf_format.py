@@ -52,7 +52,7 @@ class ProtobufSchema:
         pool = descriptor_pool.DescriptorPool()
         try:
             for it in files.file:
-                pool.Add(it)  # type: ignore[no-untyped-call]
+                pool.Add(it)
         except TypeError as error:
             raise BadRecordError(f"its schema cannot be used: {error}") from error
         self._file = pool.FindFileByName(_MAIN)

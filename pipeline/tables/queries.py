@@ -1,21 +1,24 @@
 """The queries of a pipeline: one for each table, so that a table that stops leaves the others alone."""
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.pipeline.tables.catalogs import open_catalog
 from headrace.pipeline.tables.configuration import PipelineConfig, SourceConfig, TableConfig
-from headrace.pipeline.tables.dead_letters import DeadLetters, DeadLetterTopic, Refused
+from headrace.pipeline.tables.dead_letters import DeadLetters, DeadLetterTopic, NoDeadLetters
 from headrace.pipeline.tables.deduplication import without_copies
 from headrace.pipeline.tables.micro_batch import MicroBatches
 
-LOGGER: Final = logging.getLogger("headrace.pipeline.tables")
+LOGGER: Final = logging.getLogger("headrace.tables")
 _POLL_S: Final = 1
+_TOLD: Final = re.compile(r"\btables\.errors\.TableError: (.*)")
+_RAISED: Final = re.compile(r"[\w.]+(Error|Exception): ?")
 
 
 def run_pipeline(
@@ -82,13 +85,16 @@ def source_options(source: SourceConfig, table: TableConfig) -> dict[str, str]:
 def dead_letters(config: PipelineConfig) -> DeadLetters:
     """Where bad records go."""
     if not config.dead_letters.topic:
-        return Refused()
+        return NoDeadLetters()
     source = config.source
     return DeadLetterTopic(source.bootstrap_servers, config.dead_letters.topic, source.client)
 
 
 def reason_of(error: StreamingQueryException) -> str:
-    """The line of a failed query that says what happened; a traceback of Python is cut to its end."""
+    """What happened to a query, of a text that has tracebacks of Python and of the JVM."""
+    told = [it for it in map(_TOLD.search, str(error).splitlines()) if it is not None]
+    if told:
+        return told[-1][1]
     lines = [it.strip() for it in str(error).splitlines() if it.strip()]
-    named = [it for it in lines if "headrace.pipeline" in it and "Error: " in it]
-    return named[-1].partition("Error: ")[2] if named else (lines[0] if lines else repr(error))
+    raised = [it for it in lines if _RAISED.match(it)]
+    return (raised or lines or [repr(error)])[-1 if raised else 0]

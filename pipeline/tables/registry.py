@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from headrace.pipeline.tables.errors import BadRecordError, TableError
 
-MAX_SCHEMAS: Final = 1_000  # that a task keeps; with one more, it begins anew
+MAX_SCHEMAS: Final = 1_000  # that a task keeps; with one more, it forgets them
 MAX_REFERENCES: Final = 100  # of one schema, those of its references among them
 MAX_SCHEMA_BYTES: Final = 4 << 20
 TIMEOUT_S: Final = 10.0

@@ -182,7 +182,8 @@ def _plain(shape: Shape) -> object:
             return ["map", shape.key, _plain(shape.value)]
         case dict():
             return {name: _plain(it) for name, it in shape.items()}
-    return shape
+        case _:
+            return shape
 
 
 def _shape(plain: Any) -> Shape:
@@ -195,4 +196,5 @@ def _shape(plain: Any) -> Shape:
             return {name: _shape(it) for name, it in plain.items()}
         case str():
             return plain
-    return None
+        case _:
+            return None

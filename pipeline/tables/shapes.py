@@ -73,7 +73,8 @@ def shape_of(value: object, *, with_times: bool = False, depth: int = 0) -> Shap
                 for name, it in value.items()
             }
             return fields or None
-    return "string"
+        case _:
+            return "string"
 
 
 def merged(one: Shape, other: Shape) -> Shape:
@@ -111,7 +112,8 @@ def for_new_columns(shape: Shape) -> Shape:
             return MapShape(shape.key, for_new_columns(shape.value))
         case dict():
             return {name: for_new_columns(it) for name, it in shape.items()}
-    return None
+        case None:
+            return None
 
 
 def _wider_number(one: str, other: str) -> str:

@@ -22,7 +22,7 @@ class BatchRange:
     ends: Counts
 
 
-class Checkpoint:
+class QueryCheckpoint:
     """The checkpoint of a query, in any file system that Spark knows."""
 
     def __init__(self, session: SparkSession, location: str) -> None:

@@ -30,7 +30,8 @@ def _rows(
     table: TableConfig, topic: str, state: TableState, ends: Counts
 ) -> Iterator[dict[str, object]]:
     known, told = state.offsets.get(topic, {}), ends.get(topic, {})
-    for partition in sorted(known.keys() | told.keys()) or [None]:
+    partitions: list[int | None] = [*sorted(known.keys() | told.keys())]
+    for partition in partitions or [None]:
         offset = known.get(partition) if partition is not None else None
         end = told.get(partition) if partition is not None else None
         yield {

@@ -89,8 +89,9 @@ def fit_of(kind: IcebergType, surplus: Surplus) -> Fit:
             return _map_fit(kind, surplus)
         case DecimalType():
             return _decimal_fit(kind)
-    assert isinstance(kind, PrimitiveType)
-    return _PRIMITIVES[type(kind)]
+        case _:
+            assert isinstance(kind, PrimitiveType)
+            return _PRIMITIVES[type(kind)]
 
 
 def shown(value: object) -> str:
@@ -254,4 +255,5 @@ def is_fitted(field: NestedField) -> bool:
             return is_fitted(kind.element_field)
         case MapType():
             return is_fitted(kind.key_field) and is_fitted(kind.value_field)
-    return isinstance(kind, DecimalType) or type(kind) in _PRIMITIVES
+        case _:
+            return isinstance(kind, DecimalType) or type(kind) in _PRIMITIVES

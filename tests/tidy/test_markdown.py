@@ -5,7 +5,7 @@ import re
 from tests.documentation.pages import pages
 
 MAX_LINE_CHARACTERS = 149
-LANGUAGES = {"sh", "text", "properties", "python", "yaml"}
+LANGUAGES = {"sh", "text", "properties", "python", "toml", "yaml"}
 
 
 def test_lines_are_short() -> None:

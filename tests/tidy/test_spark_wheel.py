@@ -13,11 +13,19 @@ from tests.tidy.source import ROOT
 SPARK = tomllib.loads((ROOT / "pyspark_headrace/pyproject.toml").read_text())["project"]
 BROKER = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OF_THE_CLUSTER = {"pyspark"}
+# Distributions that are imported under another name, and one that pyspark imports.
+IMPORTED_AS = {
+    "confluent-kafka": "confluent_kafka",
+    "grpcio-tools": "grpc_tools",
+    "protobuf": "google",
+}
+OF_PYSPARK = {"pandas"}
 
 
 def names(requirements: list[str]) -> set[str]:
-    """The distributions; all of these are named as what is imported."""
-    return {re.split(r"[^A-Za-z0-9_-]", it)[0] for it in requirements}
+    """What is imported of distributions."""
+    found = {re.split(r"[^A-Za-z0-9_-]", it)[0] for it in requirements} - OF_PYSPARK
+    return {IMPORTED_AS.get(it, it) for it in found}
 
 
 def external(text: str) -> set[str]:
@@ -49,7 +57,8 @@ def test_what_is_imported_is_there_or_required() -> None:
 
 
 def test_versions_are_those_of_the_broker() -> None:
-    both = BROKER["dependencies"] + BROKER["optional-dependencies"]["spark"]
+    extras = BROKER["optional-dependencies"]
+    both = BROKER["dependencies"] + extras["spark"] + extras["tables"] + extras["registry"]
     own = [it for extra in SPARK["optional-dependencies"].values() for it in extra]
     assert not {*SPARK["dependencies"], *own} - set(both)
     assert SPARK["requires-python"] == BROKER["requires-python"]

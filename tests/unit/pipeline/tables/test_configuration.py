@@ -7,6 +7,7 @@ from headrace.pipeline.tables.configuration import PipelineConfig
 from headrace.pipeline.tables.configuration_docs import HEADING, keys_text
 from headrace.pipeline.tables.quantities import duration_ms, size_bytes
 from headrace.pipeline.tables.reading_configuration import read_configuration
+from tests.documentation.pages import page
 from tests.environment.paths import ROOT
 
 GOOD = """
@@ -145,3 +146,9 @@ def test_sizes() -> None:
 
 def test_the_page_has_all_keys() -> None:
     assert (ROOT / "docs/tables.md").read_text().endswith(f"{HEADING}{keys_text()}")
+
+
+def test_the_example_of_the_page_is_right() -> None:
+    (block,) = [it for it in page("docs/tables.md").blocks if it.language == "toml"]
+    (table,) = read(block.text).tables
+    assert table.columns["price"] == "decimal(9, 2)"
