@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test check lint types imports tidy fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo wheel clean
+.PHONY: help setup run test check lint types imports tidy fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo pipeline-demo wheel clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -79,6 +79,9 @@ bench-cluster: setup ## Measure lost controllers and brokers, 1,000 topics, thre
 
 demo: setup ## Run real data through the broker and Spark: make demo DATA=file.jsonl
 	@$(BIN)/python -m headrace.pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
+
+pipeline-demo: setup ## Real data into an Iceberg table by broker and bucket, with SQL and a chart
+	@$(BIN)/python -m headrace.pipeline.demo.tables_demo $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
 
 wheel: setup ## Build the wheels of the broker and of the pipeline for Spark in dist/
 	@for project in . pyspark_headrace; do (cd $$project && "$(abspath $(BIN))/python" -m hatchling build -t wheel -d "$(abspath $(DIST))") || exit 1; done

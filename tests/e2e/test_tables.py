@@ -59,7 +59,7 @@ def read_by_duckdb(metadata: str) -> list[tuple[Any, ...]]:
     for module, name in ((duckdb_extension_avro, "avro"), (duckdb_extension_iceberg, "iceberg")):
         (path,) = Path(module.__path__[0]).rglob(f"{name}.duckdb_extension")
         connection.execute(f"LOAD '{path}'")
-    wanted = "count(*), sum(id), min(name), max(at)::varchar"
+    wanted = "count(*), sum(id), min(name), max(price)"
     return connection.execute(f"select {wanted} from iceberg_scan('{metadata}')").fetchall()
 
 

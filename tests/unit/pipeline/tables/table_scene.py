@@ -22,12 +22,15 @@ TEXT = """
 checkpoint = "file://{directory}/checkpoint"
 [source]
 bootstrap_servers = "127.0.0.1:9"
-[catalog]
-uri = "sqlite:///{directory}/catalog.db"
-warehouse = "file://{directory}/warehouse"
+{catalog}
 [[tables]]
 name = "shop.orders"
 topics = ["orders"]
+"""
+CATALOG = """
+[catalog]
+uri = "sqlite:///{directory}/catalog.db"
+warehouse = "file://{directory}/warehouse"
 """
 RECORDS = pa.schema(
     [
@@ -42,10 +45,16 @@ RECORDS = pa.schema(
 AT = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
 
-def config_of(directory: Path, more: str = "") -> PipelineConfig:
+def config_text(directory: Path, more: str = "", catalog: str = CATALOG) -> str:
     """A configuration of one table; `more` are lines of that table."""
+    section = catalog.replace("{directory}", str(directory))
+    return TEXT.format(directory=directory, catalog=section) + more
+
+
+def config_of(directory: Path, more: str = "", catalog: str = CATALOG) -> PipelineConfig:
+    """The same, read."""
     (directory / "warehouse").mkdir(exist_ok=True)
-    text = TEXT.format(directory=directory) + more
+    text = config_text(directory, more, catalog)
     return read_configuration(text, source="test.toml", stem="test")
 
 
@@ -70,8 +79,8 @@ def records(
 class TableScene:
     """A table, and what tasks and commits do to it."""
 
-    def __init__(self, directory: Path, more: str = "") -> None:
-        self.config = config_of(directory, more)
+    def __init__(self, directory: Path, more: str = "", catalog: str = CATALOG) -> None:
+        self.config = config_of(directory, more, catalog)
         (self.configured,) = self.config.tables
         self.catalog = open_catalog(self.config.catalog)
         self.table = open_table(self.catalog, self.configured)

@@ -8,7 +8,7 @@ import pytest
 from headrace.broker.cli.root import run
 from headrace.pipeline.tables.status import status_rows
 from headrace.pipeline.tables.submitting import submit_command
-from tests.unit.pipeline.tables.table_scene import TEXT, TableScene, records
+from tests.unit.pipeline.tables.table_scene import TableScene, config_text, records
 
 COLUMNS = 'columns = { id = "int" }\n'
 
@@ -17,7 +17,7 @@ COLUMNS = 'columns = { id = "int" }\n'
 def file(tmp_path: Path) -> Path:
     (tmp_path / "warehouse").mkdir()
     path = tmp_path / "shop.toml"
-    path.write_text(TEXT.format(directory=tmp_path) + COLUMNS)
+    path.write_text(config_text(tmp_path, COLUMNS))
     return path
 
 
