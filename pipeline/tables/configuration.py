@@ -14,14 +14,31 @@ MODES: Final = (APPEND, UPSERT)
 NEW_FIELDS: Final = ("add", "ignore", "reject")
 KEY_TYPES: Final = ("string", "long", "binary")
 # Columns that say which record a row comes from.
-TOPIC, PARTITION, OFFSET, TIMESTAMP = "_topic", "_partition", "_offset", "_timestamp"
+TOPIC, PARTITION, OFFSET, TIMESTAMP = (
+    "kafka_topic",
+    "kafka_partition",
+    "kafka_offset",
+    "kafka_timestamp",
+)
 RECORD_COLUMNS: Final[Mapping[str, str]] = {
     TOPIC: "string",
     PARTITION: "int",
     OFFSET: "long",
     TIMESTAMP: "timestamptz",
 }
-KEY: Final = "_key"
+KEY: Final = "kafka_key"
+# Names that Iceberg has for itself: Spark reads no table that has one of them as a column.
+RESERVED: Final = frozenset(
+    {
+        "_file",
+        "_pos",
+        "_deleted",
+        "_spec_id",
+        "_partition",
+        "_row_id",
+        "_last_updated_sequence_number",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -226,12 +226,12 @@ TABLE: Final[Mapping[str, PipelineKey]] = {
     "mode": PipelineKey(
         one_of(*MODES), APPEND, "`append`, or `upsert` by the key of records, for compacted topics."
     ),
-    "key": PipelineKey(text, "", "Column for the key of records; `_key` with `upsert`."),
+    "key": PipelineKey(text, "", "Column for the key of records; `kafka_key` with `upsert`."),
     "key_type": PipelineKey(one_of(*KEY_TYPES), "string", f"Its type: {', '.join(KEY_TYPES)}."),
     "record_columns": PipelineKey(
         flag,
         default=True,
-        doc="Whether rows say where they come from: `_topic`, `_partition` and so on.",
+        doc="Whether rows say where they come from: `kafka_topic`, `kafka_partition` and so on.",
     ),
     "event_time": PipelineKey(text, "", "Column with the time of the event; for `deduplicate_by`."),
     "watermark": PipelineKey(

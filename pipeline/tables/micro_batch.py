@@ -46,6 +46,7 @@ class Written:
     """What the tasks of a micro-batch told."""
 
     files: list[DataFile] = field(default_factory=list)
+    replaced: list[DataFile] = field(default_factory=list)  # of an upsert
     bad: list[BadRecord] = field(default_factory=list)
     lacking: dict[str, Shape] = field(default_factory=dict)
     keys: list[bytes] = field(default_factory=list)
@@ -94,41 +95,36 @@ class MicroBatches:
         table = open_table(self._catalog, self._table)
         state = table_state(table.properties, self._table.topics)
         if not state.includes(found.ends):
-            self._take(records, batch_id, checkpoint, table)
+            wanted = without_committed(records.select(*RECORD_FIELDS), state, found)
+            table, written = self._taken(wanted, table, state)
+            commit = Commit(
+                query_id=checkpoint.query_id(),
+                batch_id=batch_id,
+                ends=found.ends,
+                added=written.files,
+                replaced=written.replaced,
+                is_upsert=self._table.mode == UPSERT,
+                bad=counted((it.topic, it.partition) for it in written.bad),
+                now_ms=self._now_ms(),
+            )
+            commit_batch(table, commit)
+        elif self._table.deduplicate_by:
+            # Spark's state has to take part in each micro-batch.
+            records.write.format("noop").mode("overwrite").save()
         self.maintain(session)
 
-    def _take(
-        self, records: DataFrame, batch_id: int, checkpoint: QueryCheckpoint, table: Table
-    ) -> None:
-        session = records.sparkSession
-        found = checkpoint.batch_range(batch_id)
-        state = table_state(table.properties, self._table.topics)
-        wanted = without_committed(records.select(*RECORD_FIELDS), state, found)
-        table, written = self._write(wanted, table)
+    def _taken(self, records: DataFrame, table: Table, state: TableState) -> tuple[Table, Written]:
+        """Do all that comes before the commit; return the table as it is then, and what is to be committed."""
+        table, written = self._write(records, table)
         if len(written.bad) > self._config.dead_letters.max_per_batch:
             raise TableError(_many_bad(self._table.name, written.bad))
         times = state.committed_at_ms
         self._dead_letters.write(written.bad, min(times.values()) if times else None)
-        added: list[DataFile] = written.files
-        replaced: list[DataFile] = []
         if written.keys:
-            kept, replaced = rewrite_without(
-                session, table, ChangedKeys(self._table.key, written.keys)
-            )
-            added = [*added, *kept]
-        commit_batch(
-            table,
-            Commit(
-                query_id=checkpoint.query_id(),
-                batch_id=batch_id,
-                ends=found.ends,
-                added=added,
-                replaced=replaced,
-                is_upsert=self._table.mode == UPSERT,
-                bad=counted((it.topic, it.partition) for it in written.bad),
-                now_ms=self._now_ms(),
-            ),
-        )
+            keys = ChangedKeys(self._table.key, written.keys)
+            kept, written.replaced = rewrite_without(records.sparkSession, table, keys)
+            written.files = [*written.files, *kept]
+        return table, written
 
     def _write(self, records: DataFrame, table: Table) -> tuple[Table, Written]:
         """Let tasks write; once more with more columns where the table lacks some."""

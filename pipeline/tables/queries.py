@@ -5,20 +5,31 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from pyspark.errors import StreamingQueryException
+from pyiceberg.exceptions import CommitFailedException, RESTError
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from sqlalchemy.exc import SQLAlchemyError
 
 from headrace.pipeline.tables.catalogs import open_catalog
 from headrace.pipeline.tables.configuration import PipelineConfig, SourceConfig, TableConfig
 from headrace.pipeline.tables.dead_letters import DeadLetters, DeadLetterTopic, NoDeadLetters
 from headrace.pipeline.tables.deduplication import without_copies
+from headrace.pipeline.tables.errors import TableError
 from headrace.pipeline.tables.micro_batch import MicroBatches
 
 LOGGER: Final = logging.getLogger("headrace.tables")
+_CANNOT_START: Final = (
+    CommitFailedException,
+    OSError,
+    PySparkException,
+    RESTError,
+    SQLAlchemyError,
+    TableError,
+)
 _POLL_S: Final = 1
 _TOLD: Final = re.compile(r"\btables\.errors\.TableError: (.*)")
-_RAISED: Final = re.compile(r"[\w.]+(Error|Exception): ?")
+_RAISED: Final = re.compile(r"[\w.]+(Error|Exception)\b")
 
 
 def run_pipeline(
@@ -28,7 +39,11 @@ def run_pipeline(
     stopped: dict[str, str] = {}
     running: dict[str, StreamingQuery] = {}
     for table in config.tables:
-        running[table.name] = start_query(session, config, table, now_ms)
+        try:
+            running[table.name] = start_query(session, config, table, now_ms)
+        except _CANNOT_START as error:
+            stopped[table.name] = str(error)
+            LOGGER.error("table %s does not start: %s", table.name, error)  # noqa: TRY400 - the text says it all
     while running:
         for name, query in list(running.items()):
             try:
@@ -97,4 +112,6 @@ def reason_of(error: StreamingQueryException) -> str:
         return told[-1][1]
     lines = [it.strip() for it in str(error).splitlines() if it.strip()]
     raised = [it for it in lines if _RAISED.match(it)]
-    return (raised or lines or [repr(error)])[-1 if raised else 0]
+    if raised:
+        return raised[-1]
+    return lines[0] if lines else repr(error)

@@ -10,6 +10,7 @@ from headrace.pipeline.tables.configuration import (
     JSON,
     KEY,
     RECORD_COLUMNS,
+    RESERVED,
     UPSERT,
     CatalogConfig,
     DeadLetterConfig,
@@ -183,6 +184,8 @@ class _ConfigurationReader:
             *(RECORD_COLUMNS if table.record_columns else ()),
             *([table.key] if table.key else ()),
         }
+        for name in sorted(RESERVED & table.columns.keys()):
+            self._wrong(f"{place}.columns.{name}", "Iceberg has this name for itself: take another")
         for name in sorted(taken & table.columns.keys()):
             self._wrong(f"{place}.columns.{name}", "the pipeline fills this column: leave it out")
 

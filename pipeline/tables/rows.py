@@ -12,6 +12,7 @@ from headrace.pipeline.tables.column_types import additions
 from headrace.pipeline.tables.configuration import (
     OFFSET,
     PARTITION,
+    RESERVED,
     TIMESTAMP,
     TOPIC,
     UPSERT,
@@ -66,7 +67,7 @@ class RowMaker:
         own = {*self._origin, table.key}
         document_fields = [it for it in schema.fields if it.name not in own]
         self._documents = StructFit(type(self._struct)(*document_fields), self._surplus)
-        self._own = own if table.record_columns else {table.key}
+        self._never_added = own | RESERVED
 
     def make(self, records: pa.RecordBatch) -> Rows:
         """Make rows of records, with the columns of Spark's Kafka source."""
@@ -112,7 +113,9 @@ class RowMaker:
         if self._table.new_fields == "ignore":
             return False
         shape = {
-            it: kind for it, kind in self._decoder.shape(document).items() if it not in self._own
+            it: kind
+            for it, kind in self._decoder.shape(document).items()
+            if it not in self._never_added
         }
         more = additions(self._struct, shape)
         if more and self._table.new_fields == "reject":
@@ -127,7 +130,7 @@ class RowMaker:
 
     def _with_origin(self, row: dict[str, object], record: Mapping[str, Any]) -> dict[str, object]:
         for name in self._origin:
-            row[name] = record[name.removeprefix("_")]
+            row[name] = record[name.removeprefix("kafka_")]
         if self._table.key:
             row[self._table.key] = self._key(record["key"])
         return row

@@ -30,7 +30,7 @@ POINTS: dict[str, tuple[Any, str, bool]] = {
 Patch = Callable[[Any, str, Any], None]
 
 
-class Died(Exception):  # noqa: N818 - it is no error of the job
+class DiedError(Exception):
     """The driver has died; no code of it tidies up."""
 
 

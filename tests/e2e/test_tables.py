@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from headrace.pipeline.tables.table_files import metadata_files, named_files, stored_files
 from tests.e2e.admin_calls import end_offsets
-from tests.e2e.tables_faults import POINTS, Died, arm
+from tests.e2e.tables_faults import POINTS, DiedError, arm
 from tests.e2e.tables_world import TablesWorld
 from tests.environment.iceberg import iceberg_jar
 from tests.environment.paths import ROOT
@@ -87,7 +87,7 @@ def test_a_topic_becomes_a_table_that_others_read(
     assert digest(rows) == digest(documents(0, 90))
     ends = end_offsets(world.bootstrap, topic, 2)
     for partition in (0, 1):
-        offsets = sorted(it["_offset"] for it in rows if it["_partition"] == partition)
+        offsets = sorted(it["kafka_offset"] for it in rows if it["kafka_partition"] == partition)
         assert offsets == list(range(ends[partition]))
     found = world.table(config, "shop.orders")
     assert {it.file.partition[0] for it in found.scan().plan_files()} == {20758, 20759, 20760}
@@ -114,7 +114,7 @@ def test_a_driver_that_dies_leaves_nothing_wrong(
     with pytest.MonkeyPatch.context() as patch:
         arm(point, patch.setattr, died)
         stopped = world.run(spark, config)
-        assert "Died" in stopped["shop.dying"], stopped
+        assert "DiedError" in stopped["shop.dying"], stopped
     assert world.run(spark, config) == {}
     assert digest(world.rows(config, "shop.dying")) == digest(documents(0, 30))
     assert [it[0] for it in letters(world.bootstrap, dead)] == [f"{topic}-0-20".encode()]
@@ -122,7 +122,7 @@ def test_a_driver_that_dies_leaves_nothing_wrong(
 
 
 def died() -> None:
-    raise Died
+    raise DiedError
 
 
 def letters(bootstrap: str, topic: str) -> list[tuple[Any, Any, dict[str, Any]]]:
@@ -195,7 +195,7 @@ def test_bad_records_new_columns_and_a_table_that_stops(
     assert "more than 2 bad records in one micro-batch" in stopped["shop.other"]
     assert "it is no JSON" in stopped["shop.other"]
     rows = sorted(world.rows(config, "shop.good"), key=lambda it: it["id"])
-    assert [(it["id"], it["more"], it["_offset"]) for it in rows] == [
+    assert [(it["id"], it["more"], it["kafka_offset"]) for it in rows] == [
         (1, None, 0),
         (2, {"deep": 1.5}, 2),
     ]

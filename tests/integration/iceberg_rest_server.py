@@ -99,7 +99,8 @@ class IcebergRestServer:
                 properties = self._catalog.load_namespace_properties(namespace)
                 return json.dumps({"namespace": [namespace], "properties": properties}).encode()
             case "POST", ["namespaces", namespace, "tables"]:
-                asked = CreateTableRequest.model_validate_json(content)
+                optional = {"location": None, "partition-spec": None, "write-order": None}
+                asked = CreateTableRequest.model_validate({**optional, **json.loads(content)})
                 table = self._catalog.create_table(
                     (namespace, asked.name),
                     asked.table_schema,

@@ -116,4 +116,4 @@ class TableScene:
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the table, as anyone reads them."""
         table = self.catalog.load_table("shop.orders")
-        return sorted(table.scan().to_arrow().to_pylist(), key=lambda it: it["_offset"])
+        return sorted(table.scan().to_arrow().to_pylist(), key=lambda it: it["kafka_offset"])

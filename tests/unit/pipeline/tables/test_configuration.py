@@ -48,7 +48,7 @@ def test_what_is_left_out_has_a_default() -> None:
         "add",
     )
     assert config.checkpoint_of(table) == "s3a://lake/checkpoints/shop.orders"
-    assert read(GOOD + 'mode = "upsert"').tables[0].key == "_key"
+    assert read(GOOD + 'mode = "upsert"').tables[0].key == "kafka_key"
 
 
 def test_all_mistakes_are_told_at_once() -> None:
@@ -90,7 +90,11 @@ deduplicate_by = "id"
         ('format = "avro"', "tables[1].registry: format avro needs the URL of a registry"),
         ('registry = "http://r"', "tables[1].registry: format json has no registry"),
         ('columns = { id = "long" }\nsamples = "x"', "tables[1].samples: columns are given"),
-        ('columns = { _offset = "long" }', "tables[1].columns._offset: the pipeline fills"),
+        (
+            'columns = { kafka_offset = "long" }',
+            "tables[1].columns.kafka_offset: the pipeline fills",
+        ),
+        ('columns = { _file = "long" }', "tables[1].columns._file: Iceberg has this name"),
         ('event_time = "at"', "tables[1].deduplicate_by: it goes together with event_time"),
         ('[[tables]]\nname = "shop.orders"\ntopics = ["x"]', "tables: two tables have the name"),
         ('[dead_letters]\ntopic = "orders"', "tables[1].topics: the topic of dead letters"),

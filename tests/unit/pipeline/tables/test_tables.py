@@ -30,7 +30,12 @@ def test_documents_become_rows(tmp_path: Path) -> None:
         "0.25",
         AT,
     )
-    assert (first["_topic"], first["_partition"], first["_offset"], first["_timestamp"]) == (
+    assert (
+        first["kafka_topic"],
+        first["kafka_partition"],
+        first["kafka_offset"],
+        first["kafka_timestamp"],
+    ) == (
         "orders",
         0,
         0,
@@ -63,12 +68,18 @@ def test_what_does_not_fit_is_told_with_a_reason(
     assert reason in only.reason
     assert (only.topic, only.partition, only.offset) == ("orders", 0, 6)
     scene.commit(told, 7)
-    assert [it["_offset"] for it in scene.rows()] == [5]
+    assert [it["kafka_offset"] for it in scene.rows()] == [5]
 
 
 def test_new_fields_become_columns(tmp_path: Path) -> None:
     scene = TableScene(tmp_path, COLUMNS)
-    more = {"id": 1 << 40, "tags": ["a"], "size": {"w": 1, "h": 1.5}, "nothing": None}
+    more = {
+        "_partition": 1,
+        "id": 1 << 40,
+        "tags": ["a"],
+        "size": {"w": 1, "h": 1.5},
+        "nothing": None,
+    }
     told = scene.told(
         records([DOCUMENT, more]), records([{"id": 3, "size": {"depth": 9}}], start=2)
     )
@@ -85,6 +96,7 @@ def test_new_fields_become_columns(tmp_path: Path) -> None:
     assert rows[1]["size"] == {"w": 1, "h": 1.5, "depth": None}
     assert rows[2]["size"]["depth"] == 9
     assert "nothing" not in rows[0]
+    assert "_partition" not in rows[0]
 
 
 @pytest.mark.parametrize(("choice", "kept"), [("ignore", 1), ("reject", 0)])
@@ -122,7 +134,7 @@ def test_bad_records_are_bounded(tmp_path: Path) -> None:
 
 def test_a_table_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     TableScene(tmp_path, COLUMNS)
-    with pytest.raises(TableError, match="has no column _key of type string"):
+    with pytest.raises(TableError, match="has no column kafka_key of type string"):
         TableScene(tmp_path, f'{COLUMNS}mode = "upsert"\n')
     with pytest.raises(TableError, match="there is no column day; "):
         TableScene(new(tmp_path), 'partition_by = ["day(day)"]\n')
