@@ -108,14 +108,21 @@ def minio(component: Component, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.fixture(scope="session")
-def spark(component: Component) -> "Iterator[SparkSession]":
-    """One Spark session with the Kafka connector, for all tests of this process."""
+def spark(
+    component: Component, tmp_path_factory: pytest.TempPathFactory
+) -> "Iterator[SparkSession]":
+    """One Spark session with the Kafka connector and Iceberg's runtime, for all tests of this process."""
     from headrace.pipeline.session import create_session
+    from tests.environment.iceberg import iceberg_jar
     from tests.environment.java import java_home
     from tests.environment.spark import connector_jars
 
     component(java_home)
     component(connector_jars)
-    session = create_session("tests", connector_jars=connector_jars(), cores=1)
+    component(iceberg_jar)
+    jars = tmp_path_factory.mktemp("jars")
+    for jar in (*connector_jars().glob("*.jar"), iceberg_jar()):
+        (jars / jar.name).symlink_to(jar)
+    session = create_session("tests", connector_jars=jars, cores=1)
     yield session
     session.stop()

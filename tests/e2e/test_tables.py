@@ -20,7 +20,6 @@ from headrace.pipeline.tables.table_files import metadata_files, named_files, st
 from tests.e2e.admin_calls import end_offsets
 from tests.e2e.tables_faults import POINTS, DiedError, arm
 from tests.e2e.tables_world import TablesWorld
-from tests.environment.iceberg import iceberg_jar
 from tests.environment.paths import ROOT
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(600)]
@@ -64,12 +63,8 @@ def read_by_duckdb(metadata: str) -> list[tuple[Any, ...]]:
 
 
 def test_a_topic_becomes_a_table_that_others_read(
-    spark: SparkSession,
-    world: TablesWorld,
-    create_topic: Callable[..., str],
-    component: Callable[[Callable[[], object]], None],
+    spark: SparkSession, world: TablesWorld, create_topic: Callable[..., str]
 ) -> None:
-    component(iceberg_jar)
     topic = create_topic("orders", partitions=2)
     table = {
         "name": "shop.orders",
@@ -93,7 +88,6 @@ def test_a_topic_becomes_a_table_that_others_read(
     assert {it.file.partition[0] for it in found.scan().plan_files()} == {20758, 20759, 20760}
     assert read_by_duckdb(found.metadata_location)[0][:3] == (90, sum(range(90)), "n0")
 
-    spark.sql(f"ADD JAR '{iceberg_jar()}'")
     frame = spark.read.format("iceberg").load(found.metadata_location)
     assert digest([it.asDict() for it in frame.collect()]) == digest(documents(0, 90))
 

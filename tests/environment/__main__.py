@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from headrace.pipeline.java import NoJavaError
 from tests.environment.fio import fio_program
+from tests.environment.iceberg import iceberg_jar
 from tests.environment.java import java_home
 from tests.environment.kafka import kafka_jars
 from tests.environment.kcat import kcat_program
@@ -31,6 +32,7 @@ CHAINS: tuple[tuple[Component, ...], ...] = (
         ("fio", fio_program),
         ("Apache Kafka's jars", kafka_jars),
         ("Spark's Kafka connector", connector_jars),
+        ("Iceberg's runtime for Spark", iceberg_jar),
     ),
 )
 
