@@ -27,13 +27,18 @@ def create_topic(bootstrap: str, topic: str, partitions: int) -> None:
     created[topic].result(_TIMEOUT_S)
 
 
-def write(bootstrap: str, topic: str, records: Iterable[tuple[bytes | None, bytes]]) -> TopicDigest:
-    """Write records of key and value, compressed, and return the digest of the acknowledged ones.
+def write(
+    bootstrap: str,
+    topic: str,
+    records: Iterable[tuple[bytes | None, bytes]],
+    before: TopicDigest | None = None,
+) -> TopicDigest:
+    """Write records of key and value, compressed, and return the digest of the acknowledged ones, and of those before.
 
     Raises:
         DemoError: a record was refused.
     """
-    written = TopicDigest()
+    written = TopicDigest() if before is None else before
     refused: list[str] = []
     producer = confluent_kafka.Producer(
         {

@@ -148,11 +148,12 @@ def run(options: argparse.Namespace, scratch: Path, output: Path) -> None:
         with progress.step("The first half goes through the broker into the table"):
             clients.create_topic(broker.bootstrap, TOPIC, PARTITIONS)
             clients.create_topic(broker.bootstrap, DEAD_LETTERS, 1)
-            clients.write(broker.bootstrap, TOPIC, with_broken(records[:half], BROKEN))
+            sent = with_broken(records[:half], BROKEN)
+            written = clients.write(broker.bootstrap, TOPIC, sent)
             demo.run_pipeline("kafka")
             progress.say(f"{demo.table().scan().count():,} rows; {dead(demo)} dead letters")
         with progress.step("The rest is sent, and the broker stops"):
-            clients.write(broker.bootstrap, TOPIC, records[half:])
+            clients.write(broker.bootstrap, TOPIC, records[half:], written)
             broker.stop()
             objects, size = broker.objects_in_bucket()
             progress.say(f"the bucket holds {objects} objects, {size / (1 << 20):.1f} MiB")
