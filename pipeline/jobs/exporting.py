@@ -18,6 +18,7 @@ from headrace.pipeline.jobs.manifest import (
     FOLDER,
     FORMAT,
     KEPT,
+    STAGING,
     ExportedFile,
     Manifest,
     data_run,
@@ -131,6 +132,7 @@ class ExportRun:
         self.run = self.manifest.version
         found = look(self._target, self.manifest, first_kept=self.run - KEPT + 1)
         self._target.delete(found.strangers)
+        self._target.delete_empty(STAGING)
         self.removed = len(found.strangers)
         return found
 
@@ -162,6 +164,7 @@ class ExportRun:
                 self._publish_step(found, topic_ids, repaired)
         finally:
             self._target.delete(self._target.keys(staging_folder(self.run)))
+            self._target.delete_empty(STAGING)
 
     def _publish_step(
         self, found: Sequence[Exported], topic_ids: dict[str, str], repaired: dict[int, str]

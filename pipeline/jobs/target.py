@@ -3,6 +3,7 @@
 import os
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -47,6 +48,10 @@ class Target(Bucket, Protocol):
 
     def delete(self, keys: list[str]) -> None:
         """Delete; what is not there is no error. Errors as of `finish`."""
+        ...
+
+    def delete_empty(self, folder: str) -> None:
+        """Delete a folder that has no files, with the folders in it; errors as of `finish`."""
         ...
 
 
@@ -121,6 +126,12 @@ class DirectoryTarget(DirectoryBucket):
                 except OSError:
                     break  # it has something else
 
+    def delete_empty(self, folder: str) -> None:
+        """See `Target.delete_empty`: a killed worker leaves a folder that it has just made."""
+        for path, _, _ in os.walk(self._root / folder, topdown=False):
+            with suppress(OSError):  # it has something else
+                Path(path).rmdir()
+
     def _done(self, key: str, act: Callable[[], T]) -> T:
         try:
             return act()
@@ -173,6 +184,9 @@ class S3Target(S3Bucket):
         for start in range(0, len(keys), MAX_DELETED_KEYS):
             paths = [self._prefix + it for it in keys[start : start + MAX_DELETED_KEYS]]
             self._written(paths[0], partial(self._obstore.delete, self._store, paths))
+
+    def delete_empty(self, folder: str) -> None:
+        """See `Target.delete_empty`: S3 has no folders."""
 
     def _written(self, key: str, act: Callable[[], T]) -> T:
         try:

@@ -96,7 +96,6 @@ def test_into_a_table_and_on_after_more_records(
     spark: SparkSession, world: World, tmp_path: Path
 ) -> None:
     table = f"copied_{uuid.uuid4().hex[:8]}"
-    spark.conf.set("spark.sql.warehouse.dir", str(tmp_path / "warehouse"))
     words = arguments(world, tmp_path, "--to-table", table)
     for _ in range(2):
         assert run_here(words) == 0

@@ -330,7 +330,8 @@ def test_the_commands_run_jobs_by_spark_submit(
     common = ["--master", "local[1]", "--submit", submit]
     assert run(["spark", "export", *place, *common, "--json", "--dry-run"]) == 0
     planned = json.loads(capfd.readouterr().out)
-    assert len(planned["tasks"]) == 1
+    ranges = [it.partition(":")[2].split("-") for task in planned["tasks"] for it in task["ranges"]]
+    assert sum(int(end) - int(start) for start, end in ranges) == RECORDS
     assert run(["spark", "export", *place, *common, "--since", "never"]) == 2
     assert "error: --since is a date or a time" in capfd.readouterr().err
     broken = tmp_path / "bucket"

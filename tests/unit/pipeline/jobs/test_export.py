@@ -312,3 +312,10 @@ def test_a_directory_that_cannot_be_written(world: World) -> None:
     world.out.write_text("a file")
     with pytest.raises(TargetError, match="cannot write"):
         world.export()
+
+
+def test_an_empty_folder_of_a_killed_worker_goes(world: World) -> None:
+    left = world.out / "_headrace/staging/00000000000000000001/000000.dead"
+    left.mkdir(parents=True)
+    assert world.export() == 0
+    assert not (world.out / "_headrace/staging").exists()
