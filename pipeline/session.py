@@ -71,3 +71,10 @@ def _local_settings(connector_jars: Path | None, cores: int, *, connector: bool)
     else:
         settings["spark.jars"] = ",".join(str(jar) for jar in sorted(connector_jars.glob("*.jar")))
     return settings
+
+
+def stop_session() -> None:
+    """End the session, if there is one: a cluster starts executors anew for a driver that ends without it."""
+    session = SparkSession.getActiveSession()
+    if session is not None:
+        session.stop()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from headrace.pipeline.session import stop_session
 from headrace.pipeline.source.errors import OptionError, SourceError
 from headrace.storage.errors import StorageError
 
@@ -125,3 +126,5 @@ def run_job(parser: argparse.ArgumentParser, run: Callable[[Any, Told], int]) ->
             raise
         told.talk(f"error: {found[-1][1]}")
         return EXIT_FAILED
+    finally:
+        stop_session()

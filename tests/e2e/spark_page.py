@@ -127,8 +127,12 @@ class Reader:
 
     def _run_python(self, block: Block) -> str:
         Path("job.py").write_text(block.text)
+        text = block.text
+        for example, meant in STANDS_FOR.items():
+            if meant.startswith("file:"):
+                text = text.replace(example, meant.replace("$PWD", str(Path.cwd())))
         # The lines of a traceback are those of the page.
-        code = compile("\n" * block.line + block.text, block.page, "exec")
+        code = compile("\n" * block.line + text, block.page, "exec")
         written = io.StringIO()
         try:
             with contextlib.redirect_stdout(written):

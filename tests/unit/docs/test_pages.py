@@ -30,6 +30,11 @@ FOREIGN_NAMES = {
     "directory.id",
     "group.instance.id",
     "headrace.source",  # a header of records
+    *(
+        f"headrace.{it}" for it in ("topic", "partition", "offset", "key", "reason")
+    ),  # of dead letters
+    "headrace.offsets.TOPIC",  # a property of tables
+    "maintenance.interval",  # of a pipeline's configuration
     "kafka.protocol",
     "meta.properties",
     "metadata.version",
