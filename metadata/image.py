@@ -20,6 +20,7 @@ from headrace.metadata.images.configs import (
     Overrides,
 )
 from headrace.metadata.images.logs import LogImage, Logs
+from headrace.metadata.images.moves import MoveImage, Moves
 from headrace.metadata.images.objects import NO_OBJECTS, ObjectImage, ObjectsImage
 from headrace.metadata.images.streams import ObjectRangeImage, StreamImage, Streams, object_index
 from headrace.metadata.images.topics import (
@@ -38,6 +39,7 @@ __all__ = [
     "LogImage",
     "Member",
     "MetadataImage",
+    "MoveImage",
     "ObjectImage",
     "ObjectRangeImage",
     "PartitionImage",
@@ -64,6 +66,7 @@ class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     streams: Streams = immutables.Map()
     objects: ObjectsImage = NO_OBJECTS
     logs: Logs = immutables.Map()
+    moves: Moves = immutables.Map()  # under way, by (topic id, partition)
     key_values: immutables.Map[str, bytes] = immutables.Map()
     features: immutables.Map[str, int] = immutables.Map()
     next_stream_id: int = 0

@@ -24,10 +24,12 @@ METADATA_FEATURE: Final = "metadata.version"
 LEVELS: Final[Mapping[int, str]] = {
     1: "the records of the first release",
     2: "nodes tell the levels they read, snapshots theirs; many streams are closed by one request; logs have owners",
+    3: "partitions move between brokers that live",
 }
 OLDEST: Final = min(LEVELS)
 NEWEST: Final = max(LEVELS)
 LOGS_LEVEL: Final = 2  # brokers keep their WALs as logs from here on, before as keys
+MOVES_LEVEL: Final = 3  # partitions move between brokers that live
 
 
 class LevelRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -86,6 +88,8 @@ RECORD_LEVELS: Final[Mapping[type, int]] = {
     logs.LogLostRecord: 2,
     logs.RemoveLogRecord: 2,
     logs.BrokerReachRecord: 2,
+    topics.PartitionMoveRecord: MOVES_LEVEL,
+    topics.PartitionMoveEndedRecord: MOVES_LEVEL,
 }
 
 # Fields at the end of a record that were added after it: record -> field -> level. Below its level a field must have

@@ -15,6 +15,7 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokersDelta
 from headrace.metadata.images.configs import ConfigsDelta
 from headrace.metadata.images.logs import LogsDelta
+from headrace.metadata.images.moves import MovesDelta
 from headrace.metadata.images.objects import ObjectsDelta
 from headrace.metadata.images.streams import StreamsDelta
 from headrace.metadata.images.topics import TopicsDelta
@@ -65,6 +66,8 @@ from headrace.metadata.records.streams import (
 from headrace.metadata.records.topics import (
     ConfigRecord,
     PartitionChangeRecord,
+    PartitionMoveEndedRecord,
+    PartitionMoveRecord,
     PartitionRecord,
     RemoveTopicRecord,
     TopicRecord,
@@ -114,6 +117,7 @@ class _Delta:
         self.streams = StreamsDelta(image.streams)
         self.objects = ObjectsDelta(image.objects, self.streams)
         self.logs = LogsDelta(image.logs)
+        self.moves = MovesDelta(image.moves)
         self._cluster_id = image.cluster_id
         self._leader_id = image.leader_id
         self._members = image.members
@@ -156,7 +160,12 @@ class _Delta:
         self._next_stream_id = record.next_stream_id
         self.objects.raise_next_id(record.next_object_id)
 
+    def change_partition(self, record: PartitionChangeRecord) -> None:
+        self.topics.change_partition(record)
+        self.moves.leave(record.topic_id, record.partition)
+
     def remove_topic(self, record: RemoveTopicRecord) -> None:
+        self.moves.leave_topic(record.topic_id)
         self.configs.remove_topic(self.topics.remove(record))
 
     def create_stream(self, record: StreamRecord) -> None:
@@ -186,6 +195,7 @@ class _Delta:
             streams=self.streams.finish(),
             objects=self.objects.finish(),
             logs=self.logs.finish(),
+            moves=self.moves.finish(),
             key_values=self._key_values,
             features=self._features,
             next_stream_id=self._next_stream_id,
@@ -209,7 +219,9 @@ _REPLAY: Final[dict[type, Callable[[_Delta, Any], None]]] = {
     UnregisterBrokerRecord: lambda delta, record: delta.brokers.unregister(record),
     TopicRecord: lambda delta, record: delta.topics.add_topic(record),
     PartitionRecord: lambda delta, record: delta.topics.add_partition(record),
-    PartitionChangeRecord: lambda delta, record: delta.topics.change_partition(record),
+    PartitionChangeRecord: _Delta.change_partition,
+    PartitionMoveRecord: lambda delta, record: delta.moves.begin(record),
+    PartitionMoveEndedRecord: lambda delta, record: delta.moves.end(record),
     RemoveTopicRecord: _Delta.remove_topic,
     ConfigRecord: lambda delta, record: delta.configs.change(record),
     StreamRecord: _Delta.create_stream,

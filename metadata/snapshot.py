@@ -46,7 +46,12 @@ from headrace.metadata.records.objects import (
     StreamSetObjectRecord,
 )
 from headrace.metadata.records.streams import RangeRecord, StreamRecord, StreamStateRecord
-from headrace.metadata.records.topics import ConfigRecord, PartitionRecord, TopicRecord
+from headrace.metadata.records.topics import (
+    ConfigRecord,
+    PartitionMoveRecord,
+    PartitionRecord,
+    TopicRecord,
+)
 from headrace.metadata.replay import replay
 
 NO_BROKER = -1
@@ -74,6 +79,7 @@ def image_to_records(image: MetadataImage) -> Iterator[Record]:
     for _, log in sorted(image.logs.items()):
         yield from _log_records(log)
     yield from _topic_records(image)
+    yield from _move_records(image)
     for (resource_type, resource_name), overrides in sorted(image.configs.items()):
         for key, text in sorted(overrides.items()):
             yield ConfigRecord(resource_type, resource_name, key, text)
@@ -150,6 +156,11 @@ def _topic_records(image: MetadataImage) -> Iterator[Record]:
                 partition.data_stream_id,
                 partition.meta_stream_id,
             )
+
+
+def _move_records(image: MetadataImage) -> Iterator[Record]:
+    for _, move in sorted(image.moves.items()):
+        yield PartitionMoveRecord(move.topic_id, move.partition, move.epoch, move.target)
 
 
 def _prepared_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:

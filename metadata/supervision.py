@@ -11,6 +11,7 @@ from headrace.metadata.controller.brokers import fence_broker, require_broker, u
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.drains import due_logs, is_drain_over, settle_log
 from headrace.metadata.controller.logs import has_keys_left, replace_keys
+from headrace.metadata.controller.moves import MoveDeadlines, lost_moves, take_back
 from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
@@ -65,6 +66,7 @@ class BrokerSupervision:
         ] = {}  # by node id; of registered brokers only
         live = (it for it in quorum.image.brokers.values() if not it.epoch_ended)
         self._sessions = BrokerSessions(session_timeout_ms, map(_registered, live), boot_clock_ms())
+        self._move_deadlines = MoveDeadlines(quorum.image.moves, boot_clock_ms())
 
     async def heartbeat(self, request: Heartbeat) -> Committed:
         """Renew a session and, if asked and possible, change the broker's state.
@@ -121,6 +123,7 @@ class BrokerSupervision:
 
     def follow(self, old: MetadataImage, new: MetadataImage) -> None:
         """Begin and end sessions according to committed registrations and fencings; look at what may be due."""
+        self._move_deadlines.follow(old, new, self._boot_clock_ms())
         if is_drain_over(old, new):
             self._may_be_due.set()
         if old.brokers is new.brokers:
@@ -153,7 +156,7 @@ class BrokerSupervision:
                 )
 
     async def check_deadlines(self) -> None:
-        """Fence brokers whose session has ended, assign their logs, and expire objects that were never committed.
+        """Fence brokers whose session has ended, assign their logs, end moves, expire objects never committed.
 
         Raises:
             RefusedError: the controller is overloaded or stopping; do it again.
@@ -174,11 +177,31 @@ class BrokerSupervision:
             await self._committer.propose(lambda image, _: replace_keys(image))
         for log_id in due_logs(self._quorum.image, now_ms):
             await self._committer.propose(_settle(log_id))
+        await self._take_moves_back()
         prepared = self._quorum.image.objects.prepared
         if any(expires_ms <= now_ms for expires_ms in prepared.values()):
             await self._committer.propose(
                 lambda image, inputs: expire_objects(image, inputs.now_ms)
             )
+
+    async def _take_moves_back(self) -> None:
+        """Take back the moves whose targets have ended, and those that do not get on."""
+        image = self._quorum.image
+        overdue = self._move_deadlines.overdue(image, self._boot_clock_ms())
+        moves = {*lost_moves(image), *overdue}
+        if not moves:
+            return
+        for move in overdue:
+            logger.warning(
+                "a partition has not moved in time; its leader keeps it",
+                extra={
+                    "topic_id": str(move.topic_id),
+                    "partition": move.partition,
+                    "target": move.target,
+                },
+            )
+        ended = sorted(moves, key=lambda it: (it.topic_id, it.partition))
+        await self._committer.propose(lambda image, _: take_back(ended, image))
 
 
 def _registered(broker: BrokerImage) -> Registered:

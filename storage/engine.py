@@ -19,7 +19,14 @@ from headrace.storage.cache.log_cache import LogCache
 from headrace.storage.drain import DrainReport, WalDrain
 from headrace.storage.errors import EngineFailedError, FencedError, StorageError
 from headrace.storage.open_streams import OpenStreams
-from headrace.storage.ports import Lease, ObjectManager, ObjectStore, StreamManager, StreamRange
+from headrace.storage.ports import (
+    NO_WAL_OFFSET,
+    Lease,
+    ObjectManager,
+    ObjectStore,
+    StreamManager,
+    StreamRange,
+)
 from headrace.storage.record_batch import HEADER_BYTES
 from headrace.storage.request_budget import RequestBudget
 from headrace.storage.stats import EngineStats, UploadCounters
@@ -105,12 +112,15 @@ class StorageEngine:
         self._pipeline = UploadPipeline(
             cache=self._cache,
             committer=self._committer,
-            counters=self._counters,
+            leaving_committer=make_committer(
+                config, store, objects, cluster_id, rng, self._counters
+            ),
             stream_split_bytes=config.stream_split_bytes,
             max_blocks_inflight=config.upload_concurrency,
             on_committed=self._on_committed,
             on_failed=self._upload_failed,
         )
+        self.leaving = self._pipeline.leaving
         self._path.on_progress = self._pipeline.pump
         self._gate = AdmissionGate(
             has_room=self._has_room,
@@ -309,7 +319,7 @@ class StorageEngine:
 
     def _on_committed(self, ranges: Sequence[StreamRange], wal_end_offset: int) -> None:
         self._open.note_committed(ranges)
-        if self._path.failure is None:
+        if wal_end_offset != NO_WAL_OFFSET and self._path.failure is None:
             self._wal.trim(wal_end_offset - 1)
         self._gate.poll()
 

@@ -255,6 +255,15 @@ class Stream:
         await self._streams.trim_stream(self.stream_id, self.epoch, new_start_offset)
         self.start_offset = max(self.start_offset, new_start_offset)
 
+    async def confirmed(self) -> None:
+        """Wait until everything appended so far is acknowledged.
+
+        Raises:
+            EngineFailedError, FencedError: it never will be.
+        """
+        if self.confirm_offset < self.next_offset:
+            await self._path.confirmed()
+
     async def close(self) -> None:
         """Take no more appends, upload all records, and give up ownership of the stream.
 
@@ -282,8 +291,7 @@ class Stream:
             self._forget()
 
     async def _settle(self) -> None:
-        if self.confirm_offset < self.next_offset:
-            await self._path.confirmed()
+        await self.confirmed()
         if self.committed_offset < self.confirm_offset:
             await self._pipeline.committed(self.confirmed_wal_end)
         require(self.committed_offset == self.next_offset, "closed with records not in the bucket")

@@ -5,6 +5,7 @@ Behaviour:
   * Waits for `min_bytes` up to `max_wait_ms`, at most five minutes, unless there is an error. Then it answers with what
     there is; a time-out is no error.
   * Whole batches only, in the order of the request; the first partition with data returns at least one batch (KIP-74).
+  * A partition that is about to move to this broker is waited for, for at most two seconds.
   * A partition that another broker leads, or at a newer epoch, is answered with its leader's address (KIP-951).
   * Sessions (KIP-227); when the cache is full, the answer has session id 0, and the client continues with full fetches.
 Deviations from Apache Kafka:
@@ -30,12 +31,13 @@ from headrace.broker.fetch.reader import (
     counted,
     withheld,
 )
-from headrace.broker.fetch.session import FetchContext, FetchSession
+from headrace.broker.fetch.session import FetchContext, FetchSession, SessionPartition
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.network.session import Reply
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
 from headrace.loop_steps import freed
@@ -73,6 +75,8 @@ class FetchHandler:
         self._turns = turns
         self._reader = reader
         self._wakeups = reader.wakeups
+        self._partitions = reader.partitions
+        self._transit = reader.partitions.transit
         self._cluster = cluster
         self._sessions = sessions
         self._config = config
@@ -123,6 +127,10 @@ class FetchHandler:
             context, request, begun, min(request.max_bytes, self._config.max_fetch_bytes)
         )
         session = begun.session
+        if self._transit and len(session.changed) <= SLICE_PARTITIONS:
+            arriving = self._arriving(session.look(), by_id=fetch.by_id)
+            if arriving:
+                return self._wait_for(arriving, fetch, reply, begin_s)
         if len(session.changed) <= SLICE_PARTITIONS:
             result = self._reader.read_cached(session.look(), fetch.max_bytes, by_id=fetch.by_id)
             if not result.has_cold and result.has_lease and fetch.is_enough(result):
@@ -137,6 +145,24 @@ class FetchHandler:
         if self._sessions.closed:
             return self._turns.run(self._sessions.leave_closed())
         return None
+
+    def _arriving(self, targets: Sequence[SessionPartition], *, by_id: bool) -> list[PartitionKey]:
+        """The targets that are about to move to this broker, and are not open yet."""
+        partitions = self._partitions
+        found = (
+            partitions.known(it.topic or "", it.topic_id if by_id else None, it.index)
+            for it in targets
+        )
+        return [
+            it for it in found if it is not None and it in self._transit and not partitions.get(it)
+        ]
+
+    async def _wait_for(
+        self, arriving: list[PartitionKey], fetch: "_Fetch", reply: Reply, begin_s: float
+    ) -> None:
+        """Wait for partitions that are on their way; what is not here after a moment is answered as always."""
+        await self._transit.settled(arriving)
+        await self._wait(fetch, reply, begin_s)
 
     async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
         """Read, from the bucket if necessary, until there is enough, time is up, or the client has disconnected."""

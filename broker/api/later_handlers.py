@@ -5,6 +5,7 @@ does it later.
 """
 
 from headrace.broker.api.add_raft_voter import AddRaftVoterHandler
+from headrace.broker.api.alter_partition_reassignments import AlterPartitionReassignmentsHandler
 from headrace.broker.api.create_partitions import CreatePartitionsHandler
 from headrace.broker.api.create_topics import CreateTopicsHandler
 from headrace.broker.api.delete_groups import DeleteGroupsHandler
@@ -16,6 +17,7 @@ from headrace.broker.api.describe_groups import DescribeGroupsHandler
 from headrace.broker.api.describe_log_dirs import DescribeLogDirsHandler
 from headrace.broker.api.describe_quorum import DescribeQuorumHandler
 from headrace.broker.api.describe_topic_partitions import DescribeTopicPartitionsHandler
+from headrace.broker.api.elect_leaders import ElectLeadersHandler
 from headrace.broker.api.find_coordinator import FindCoordinatorHandler
 from headrace.broker.api.heartbeat import HeartbeatHandler
 from headrace.broker.api.incremental_alter_configs import IncrementalAlterConfigsHandler
@@ -57,7 +59,9 @@ def later_handlers(services: Services) -> dict[ApiKey, Handler]:
         DescribeConfigsHandler(client, services.config),
         IncrementalAlterConfigsHandler(client),
         DescribeLogDirsHandler(partitions, services.config.storage.bucket_uri),
-        ListPartitionReassignmentsHandler(),
+        ElectLeadersHandler(cluster),
+        AlterPartitionReassignmentsHandler(client),
+        ListPartitionReassignmentsHandler(cluster),
         InitProducerIdHandler(ProducerIds(client)),
         FindCoordinatorHandler(services.offsets_logs),
         JoinGroupHandler(coordinator, services.config.groups),

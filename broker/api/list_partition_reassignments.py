@@ -1,30 +1,63 @@
 """ListPartitionReassignments (API key 46), version 0.
 
 Behaviour:
-  * Always empty: a partition moves in one metadata change, so no reassignment is ever in progress.
+  * A partition that moves has its leader and the target of its move as replicas: the target is being added, the
+    leader removed.
+  * Partitions that are unknown, or do not move, are left out.
 Source: ListPartitionReassignmentsRequest.json, ListPartitionReassignmentsResponse.json; KIP-455.
 """
 
 from typing import Any
 
+from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.request_context import RequestContext
+from headrace.metadata.image import MetadataImage, MoveImage
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.messages import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
 )
 
+_Topic = ListPartitionReassignmentsResponse.OngoingTopicReassignment
+_Partition = _Topic.OngoingPartitionReassignment
+
 
 class ListPartitionReassignmentsHandler:
-    """Answers the request that topic tools send before they describe topics."""
+    """Lists the moves that are under way, which topic tools ask for before they describe topics."""
 
     api_key = ApiKey.LIST_PARTITION_REASSIGNMENTS
+
+    def __init__(self, cluster: ClusterView) -> None:
+        self._cluster = cluster
 
     async def handle(
         self, context: RequestContext, request: ListPartitionReassignmentsRequest
     ) -> Any:
-        """Answer that no partition is being reassigned."""
-        del context, request
+        """Answer from the newest metadata."""
+        image = self._cluster.image
+        moves = [move for _, move in sorted(image.moves.items())]
+        if request.topics is not None and moves:
+            wanted = set()
+            for asked in request.topics:
+                async for index in context.turns.each(asked.partition_indexes):
+                    wanted.add((image.topic_ids.get(asked.name), index))
+            moves = [it for it in moves if (it.topic_id, it.partition) in wanted]
+        topics: dict[str, list[Any]] = {}
+        async for move in context.turns.each(moves):
+            topics.setdefault(image.topics[move.topic_id].name, []).append(_listed(move, image))
         return ListPartitionReassignmentsResponse(
-            throttle_time_ms=0, error_code=0, error_message=None, topics=[]
+            throttle_time_ms=0,
+            error_code=0,
+            error_message=None,
+            topics=[_Topic(name=name, partitions=found) for name, found in topics.items()],
         )
+
+
+def _listed(move: MoveImage, image: MetadataImage) -> Any:
+    leader = image.topics[move.topic_id].partitions[move.partition].leader
+    return _Partition(
+        partition_index=move.partition,
+        replicas=[move.target, leader],
+        adding_replicas=[move.target],
+        removing_replicas=[leader],
+    )

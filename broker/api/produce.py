@@ -13,6 +13,7 @@ Behaviour:
   * When the WAL fails or the lease is lost after an append, the connection is closed without an answer: the outcome is
     unknown, and no error code means that.
   * Never creates a topic.
+  * A partition that is moving to another broker, or is about to come: the request waits for at most two seconds.
   * A partition that another broker leads is NOT_LEADER_OR_FOLLOWER with the leader's address (KIP-951).
 Deviations from Apache Kafka:
   * `timeout_ms` is not used: there are no followers to wait for.
@@ -47,6 +48,7 @@ from headrace.broker.partition.append_rules import (
     ValidationLimits,
 )
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
+from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Accepted, Partition
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID
 from headrace.broker.partition.refused_batches import RefusedBatches
@@ -164,6 +166,7 @@ class ProduceHandler:
         self._threads = DaemonThreads(1, "records")
         self._refused = RefusedBatches()
         self._partitions = partitions
+        self._transit = partitions.transit
         self._cluster = cluster
         self._engine = engine
         self._wall_clock_ms = wall_clock_ms
@@ -180,6 +183,10 @@ class ProduceHandler:
         request = decode_produce(header.api_version, body)
         # What its constructor does, without a call of Python code; so below, for every batch.
         produce = tuple.__new__(_Produce, (client, header, request, reply, begin_s))
+        if self._transit:
+            waits_for = self._in_transit(request)
+            if waits_for:
+                return self._start_when_settled(produce, waits_for, len(body))
         bytes_needed = len(body)
         for topic in request.topics:
             bytes_needed += len(topic.partitions) * RECORD_OVERHEAD_BYTES
@@ -194,6 +201,23 @@ class ProduceHandler:
             steps = self._serve(produce)
         found = next(steps, None)
         return None if found is None else self._go_on(steps, found)
+
+    def _in_transit(self, request: ProduceRequest) -> list[PartitionKey]:
+        """The partitions of a request that are about to move, or to come."""
+        found = (
+            self._partitions.known(topic.name, topic.topic_id, index)
+            for topic in request.topics
+            for index, _ in topic.partitions
+        )
+        return [it for it in found if it is not None and it in self._transit]
+
+    async def _start_when_settled(
+        self, produce: _Produce, waits_for: list[PartitionKey], body_bytes: int
+    ) -> None:
+        """Wait for partitions that are on their way; what is not here after a moment is refused as always."""
+        await self._transit.settled(waits_for)
+        partitions = sum(len(topic.partitions) for topic in produce.request.topics)
+        await self._start_when_admitted(produce, body_bytes + partitions * RECORD_OVERHEAD_BYTES)
 
     async def _start_when_admitted(self, produce: _Produce, bytes_needed: int) -> None:
         try:

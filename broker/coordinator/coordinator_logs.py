@@ -15,6 +15,7 @@ from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.transit import PartitionsInTransit
 from headrace.config.node import GroupConfig
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.image import MetadataImage
@@ -30,9 +31,14 @@ class PartitionLog:
     """One partition of `__consumer_offsets`, open on this broker."""
 
     def __init__(
-        self, partition: Partition, engine: StorageEngine, wall_clock_ms: Callable[[], int]
+        self,
+        partition: Partition,
+        engine: StorageEngine,
+        wall_clock_ms: Callable[[], int],
+        transit: PartitionsInTransit,
     ) -> None:
         self._partition = partition
+        self._transit = transit
         self._engine = engine
         self._wall_clock_ms = wall_clock_ms
 
@@ -58,6 +64,7 @@ class PartitionLog:
             KafkaError: refused, definitely not appended.
             StorageError: no room in time (not appended), or the outcome is unknown.
         """
+        await self._transit.settled([(self._partition.topic_id, self._partition.index)])
         await self._engine.admission(len(batch) + RECORD_OVERHEAD_BYTES)
         acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -143,7 +150,7 @@ class OffsetsTopicLogs:
         found = self._partitions.find(OFFSETS_TOPIC, partition)
         if not isinstance(found, Partition):
             return None
-        return PartitionLog(found, self._engine, self._wall_clock_ms)
+        return PartitionLog(found, self._engine, self._wall_clock_ms, self._partitions.transit)
 
     def coordinator_node(
         self, context: RequestContext, group_id: str

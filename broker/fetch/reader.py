@@ -64,7 +64,7 @@ class FetchReader:
     def __init__(
         self, partitions: PartitionRegistry, metrics: RequestMetrics, turns: TurnShare
     ) -> None:
-        self._partitions = partitions
+        self.partitions = partitions
         self.wakeups = partitions.wakeups  # of the sessions
         self._turns = turns
         self._cold_reads = ColdReads(ReadFailures(metrics).note)
@@ -182,7 +182,7 @@ class FetchReader:
             read.is_cold = planned.batches is None
 
     def _withhold_without_lease(self, result: ReadResult) -> ReadResult:
-        if self._partitions.is_lease_valid():
+        if self.partitions.is_lease_valid():
             return result
         return ReadResult(has_error=True, has_lease=False)
 
@@ -218,9 +218,9 @@ class FetchReader:
     def _locate(self, target: SessionPartition, *, by_id: bool) -> PartitionRead:
         read = PartitionRead(target)
         if by_id:
-            found = self._partitions.find_by_id(target.topic_id, target.index)
+            found = self.partitions.find_by_id(target.topic_id, target.index)
         else:
-            found = self._partitions.find(target.topic, target.index)
+            found = self.partitions.find(target.topic, target.index)
         if not isinstance(found, Partition):
             read.error = found
             return read

@@ -227,6 +227,7 @@ class BrokerRole:
             jobs = (
                 parts.engine.run(),
                 parts.leadership.run(),
+                parts.moves.run(),
                 parts.coordinator.run(),
                 self._load_handlers(dispatcher),
             )

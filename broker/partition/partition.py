@@ -37,6 +37,8 @@ from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.stream import Stream
 
 NO_LEADER_EPOCH = -1
+_CLOSING = "not appended: the partition is being closed"
+_FROZEN = "not appended: the partition is moving to another broker"
 
 
 class Accepted(NamedTuple):
@@ -78,7 +80,7 @@ class Partition:
         self._wake = wake
         self._readers: dict[Reader, None] = {}
         self._unconfirmed_repeats: list[tuple[int, Callable[[Exception | None], None]]] = []
-        self._closing = False
+        self._refusal: str | None = None  # why appends are refused
         self.damage = KnownDamage()
 
     @property
@@ -171,8 +173,8 @@ class Partition:
         `on_done` is called once, later, and only if the batch was accepted: with None when it is acknowledged,
         with an error when its outcome is unknown.
         """
-        if self._closing:
-            return Rejection(ErrorCode.NOT_LEADER_OR_FOLLOWER, "the partition is being closed")
+        if self._refusal is not None:
+            return Rejection(ErrorCode.NOT_LEADER_OR_FOLLOWER, self._refusal)
         header, records, append_time_ms = batch
         if header.producer_id != NO_PRODUCER_ID:
             repeated = self._check_sequence(header, on_done)
@@ -321,6 +323,8 @@ class Partition:
                 f"offset {offset} is above the high watermark {self.high_watermark}"
             )
         if offset > self.log_start_offset:
+            if self.is_frozen:  # its streams must not grow any more
+                raise BackPressureError("not deleted: the partition is moving to another broker")
             if not await self.checkpoints.cover(offset):
                 raise BackPressureError(
                     "no room in WAL or LogCache for the checkpoint that must precede the deletion"
@@ -356,9 +360,38 @@ class Partition:
         for failure in filter(None, outcomes):
             raise failure
 
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it takes no appends for a moment, as it moves."""
+        return self._refusal is _FROZEN
+
+    def freeze(self) -> None:
+        """Take no appends until `thaw`; reads go on. No effect once it is being closed."""
+        if self._refusal is None:
+            self._refusal = _FROZEN
+
+    def thaw(self) -> None:
+        """Take appends again."""
+        if self.is_frozen:
+            self._refusal = None
+
+    async def settle(self) -> tuple[int, int]:
+        """Write a checkpoint if the log has grown, and wait until all that was appended is acknowledged.
+
+        Returns:
+            Where data stream and meta stream end.
+
+        Raises:
+            EngineFailedError, FencedError: it never will be.
+        """
+        await self.checkpoints.write_news()
+        await self._data.confirmed()
+        await self._meta.confirmed()
+        return self._data.next_offset, self._meta.next_offset
+
     def retire(self) -> None:
         """Refuse appends and fail waiting readers: the partition is reopened, moves, or was deleted."""
-        self._closing = True
+        self._refusal = _CLOSING
         self.wake_readers()
 
     def discard(self) -> None:

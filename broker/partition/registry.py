@@ -12,6 +12,7 @@ from uuid import UUID
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.transit import PartitionsInTransit
 from headrace.broker.partition.wakeups import Wakeups
 from headrace.loop_slices import LoopSlices
 from headrace.metadata.client import MetadataClient
@@ -54,6 +55,7 @@ class PartitionRegistry:
             client.is_lease_valid
         )  # whether this broker still leads the open partitions
         self.wakeups = Wakeups()  # of those who listen to the partitions
+        self.transit = PartitionsInTransit()
         self._by_name: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[UUID, dict[int, Partition]] = {}
         self._count = 0
@@ -154,11 +156,13 @@ class PartitionRegistry:
         if self._by_name.get(name) is partition:  # else the topic was deleted and created again
             del self._by_name[name]
         partition.retire()
+        self.transit.release((partition.topic_id, partition.index))
         for _, closed in self._listeners:
             closed(partition)
 
     def settle(self, key: PartitionKey, *, attempted_only: bool = False) -> None:
         """End the waits for this partition, or with `attempted_only` only the waits for an attempt."""
+        self.transit.release(key)
         for waiter in self._waiters:
             if attempted_only and not waiter.until_attempted:
                 continue
@@ -166,6 +170,7 @@ class PartitionRegistry:
 
     def settle_topic(self, topic_id: UUID) -> None:
         """End the waits for all partitions of a topic that is gone."""
+        self.transit.release_topic(topic_id)
         for waiter in self._waiters:
             waiter.settle({key for key in waiter.keys if key[0] == topic_id})
 

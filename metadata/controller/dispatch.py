@@ -13,6 +13,7 @@ from headrace.metadata.controller.decision import Decision, DecisionSteps, Input
 from headrace.metadata.controller.drains import finish_drain, refuse_drain
 from headrace.metadata.controller.key_values import put_key_values
 from headrace.metadata.controller.logs import accept_log_loss, begin_log, end_log
+from headrace.metadata.controller.moves import alter_reassignments, finish_move
 from headrace.metadata.controller.object_commits import (
     commit_stream_set_object,
     compact_stream_object,
@@ -32,6 +33,7 @@ from headrace.metadata.rpc.requests import (
     AcceptLogLoss,
     AllocateProducerIds,
     AlterConfigs,
+    AlterReassignments,
     BeginLog,
     CloseStream,
     CloseStreamBatch,
@@ -42,6 +44,7 @@ from headrace.metadata.rpc.requests import (
     DeleteTopics,
     EndLog,
     FinishDrain,
+    FinishMove,
     ForgetObjects,
     Mutation,
     OpenStream,
@@ -82,6 +85,8 @@ _DECISIONS: Final[
     RefuseDrain: refuse_drain,
     AcceptLogLoss: accept_log_loss,
     ReportEnd: report_end,
+    AlterReassignments: alter_reassignments,
+    FinishMove: finish_move,
 }
 
 

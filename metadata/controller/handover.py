@@ -1,11 +1,11 @@
 """Makes the records by which the partitions of a log leave its owner. Pure."""
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from headrace.metadata.controller.placement import active_brokers, place
-from headrace.metadata.image import MetadataImage
+from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.logs import LogImage
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
@@ -23,7 +23,7 @@ def hand_over(
 ) -> Generator[None, None, list[Record]]:
     """Give, in steps, records that close all streams of a log and name new leaders for its owner's partitions.
 
-    The leaders are spread as new partitions are.
+    The leaders are spread as new partitions are; a partition that was moving goes to its target, if that is active.
 
     Raises:
         RefusedError: no broker is active.
@@ -51,7 +51,12 @@ def hand_over(
         of_topic = Counter([it.leader for it in topic.partitions]) if moving else Counter[int]()
         for first in range(0, len(moving), STEP_MOVED):
             some = moving[first : first + STEP_MOVED]
-            leaders = place(len(some), brokers, led, rng, of_topic=of_topic)
+            leaders = [
+                chosen if (target := _target(topic, it, image, brokers)) is None else target
+                for it, chosen in zip(
+                    some, place(len(some), brokers, led, rng, of_topic=of_topic), strict=True
+                )
+            ]
             led.update(leaders)
             of_topic.update(leaders)
             records += [
@@ -63,3 +68,11 @@ def hand_over(
             looked_at = 0
             yield
     return records
+
+
+def _target(
+    topic: TopicImage, partition: PartitionImage, image: MetadataImage, brokers: Sequence[int]
+) -> int | None:
+    """Where a partition was moving, if that broker may lead it."""
+    move = image.moves.get((topic.topic_id, partition.partition)) if image.moves else None
+    return move.target if move is not None and move.target in brokers else None

@@ -65,6 +65,8 @@ from headrace.metadata.records.streams import (
 from headrace.metadata.records.topics import (
     ConfigRecord,
     PartitionChangeRecord,
+    PartitionMoveEndedRecord,
+    PartitionMoveRecord,
     PartitionRecord,
     RemoveTopicRecord,
     TopicRecord,
@@ -89,6 +91,8 @@ Record = (
     | TopicRecord
     | PartitionRecord
     | PartitionChangeRecord
+    | PartitionMoveRecord
+    | PartitionMoveEndedRecord
     | RemoveTopicRecord
     | ConfigRecord
     | StreamRecord

@@ -38,6 +38,23 @@ class RemoveTopicRecord(msgspec.Struct, frozen=True, array_like=True, tag=23, gc
     topic_id: UUID
 
 
+class PartitionMoveRecord(msgspec.Struct, frozen=True, array_like=True, tag=25, gc=False):
+    """A partition is to be led by another broker, once its leader has closed it. Replaces a move under way."""
+
+    topic_id: UUID
+    partition: int
+    move_epoch: int  # index of this entry
+    target: int  # node id
+
+
+class PartitionMoveEndedRecord(msgspec.Struct, frozen=True, array_like=True, tag=26, gc=False):
+    """Takes a move back. A move also ends with each change of its partition's leader epoch."""
+
+    topic_id: UUID
+    partition: int
+    move_epoch: int
+
+
 class ConfigRecord(msgspec.Struct, frozen=True, array_like=True, tag=24, gc=False):
     """Sets or removes one config override of a resource."""
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import msgspec
 
-from headrace.metadata.levels import UNTOLD, LevelRange
+from headrace.metadata.levels import MOVES_LEVEL, UNTOLD, LevelRange
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.records.numbers import Count, Int32, Int64, ShortText, Text
@@ -330,6 +330,32 @@ class ReportEnd(msgspec.Struct, frozen=True, array_like=True, tag=75, gc=False):
     lock: ShortText
 
 
+class Reassignment(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The brokers that a partition is to have; the first active one leads it. None takes its move back."""
+
+    topic: Text
+    partition: Int32
+    brokers: tuple[Int32, ...] | None
+
+
+class AlterReassignments(msgspec.Struct, frozen=True, array_like=True, tag=80, gc=False):
+    """Begin moves of partitions, or take them back, each independently. Answer: ReassignmentsAltered."""
+
+    reassignments: tuple[Reassignment, ...]
+
+
+class FinishMove(msgspec.Struct, frozen=True, array_like=True, tag=81, gc=False):
+    """Close the streams of a partition, and make the target of its move the leader. Answer: MoveFinished."""
+
+    node_id: Count
+    node_epoch: Int64
+    topic_id: UUID
+    partition: Int32
+    leader_epoch: Int64
+    move_epoch: Int64
+    streams: tuple[StreamToClose, ...]  # both, data and meta
+
+
 class FetchEntries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
     """Read committed entries of the metadata log, waiting for the first. Answer: Entries."""
 
@@ -407,6 +433,7 @@ NodeMutation = (
     | FinishDrain
     | RefuseDrain
     | ReportEnd
+    | FinishMove
 )
 Mutation = (
     NodeMutation
@@ -417,6 +444,7 @@ Mutation = (
     | CreatePartitions
     | AlterConfigs
     | AcceptLogLoss
+    | AlterReassignments
 )
 QuorumRequest = DescribeQuorum | AddVoter | RemoveVoter | UpdateFeatures
 Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | TellLevels
@@ -430,4 +458,6 @@ REQUEST_LEVELS: Final[Mapping[type, int]] = {
     RefuseDrain: 2,
     AcceptLogLoss: 2,
     ReportEnd: 2,
+    AlterReassignments: MOVES_LEVEL,
+    FinishMove: MOVES_LEVEL,
 }

@@ -98,6 +98,25 @@ class ObjectsPrepared(msgspec.Struct, frozen=True, array_like=True, tag=30, gc=F
     first_object_id: int
 
 
+class ReassignmentAltered(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The result for one partition of an AlterReassignments."""
+
+    error_code: int
+    message: str | None
+
+
+class ReassignmentsAltered(msgspec.Struct, frozen=True, array_like=True, tag=80, gc=False):
+    """In the order of the request."""
+
+    results: tuple[ReassignmentAltered, ...]
+
+
+class MoveFinished(msgspec.Struct, frozen=True, array_like=True, tag=81, gc=False):
+    """A move has ended, and what has become of it."""
+
+    taken_back: str | None  # why; None: the target leads
+
+
 class Entries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
     """Committed entries from the requested index on; if they were dropped, the snapshot to read."""
 
@@ -158,4 +177,6 @@ Response = (
     | SnapshotChunk
     | QuorumDescribed
     | LevelsTold
+    | ReassignmentsAltered
+    | MoveFinished
 )

@@ -85,6 +85,19 @@ class CacheBlock:
         self.sizes_bytes: dict[int, int] = {}  # of the encoded batches
         self.groups: list[_Group] = []
 
+    def take(
+        self, stream_ids: Sequence[int]
+    ) -> tuple[dict[int, list[StreamRecordBatch]], dict[int, int]]:
+        """Take the records of some streams out, as they are uploaded apart; return them, and their sizes.
+
+        They stay readable, and are charged to this block until it is committed.
+        """
+        found = [it for it in stream_ids if it in self.streams]
+        return (
+            {it: self.streams.pop(it) for it in found},
+            {it: self.sizes_bytes.pop(it) for it in found},
+        )
+
 
 class _StreamIndex:
     """A contiguous run of one stream's records; entries before `head` have been evicted."""
@@ -161,6 +174,11 @@ class LogCache:
     def size_bytes(self) -> int:
         """Memory charged for everything that is held."""
         return self._size_bytes
+
+    @property
+    def active(self) -> CacheBlock | None:
+        """The block that records enter; None when it has none."""
+        return self._active
 
     @property
     def active_opened_ms(self) -> int | None:

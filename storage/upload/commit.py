@@ -6,7 +6,7 @@ from functools import partial
 from headrace.config.node import StorageConfig
 from headrace.loop_clock import loop_ms
 from headrace.storage.errors import ObjectNotPreparedError
-from headrace.storage.ports import ObjectStore, StreamSetCommit, UploadedObjects
+from headrace.storage.ports import NO_OBJECT_ID, ObjectStore, StreamSetCommit, UploadedObjects
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.object_upload import ObjectUpload, Uploaded
 from headrace.storage.upload.plan import UploadPlan
@@ -24,12 +24,14 @@ class UploadCommitter:
     ) -> None:
         self._uploads = uploads
         self._objects = objects
-        self._counters = counters
+        self.counters = counters
         self.retrying = uploads.retrying
         self.budget = uploads.budget
 
     async def upload(self, plan: UploadPlan) -> Uploaded:
-        """Put a plan's objects into the bucket."""
+        """Put a plan's objects into the bucket. There are none if all of a block was uploaded apart."""
+        if not plan.object_count:
+            return Uploaded(StreamSetCommit(NO_OBJECT_ID, 0, (), ()), loop_ms())
         return await self._uploads.upload(plan)
 
     async def commit(self, plan: UploadPlan, uploaded: Uploaded) -> StreamSetCommit:
@@ -39,6 +41,8 @@ class UploadCommitter:
             CommitRefusedError: the commit contradicts the control plane; a retry will not help.
             FencedError: this node has been replaced.
         """
+        if not plan.object_count:
+            return uploaded.commit
         while True:
             # Waiting for older blocks can take longer than a preparation is valid. This must be
             # checked before the first attempt: later ones may repeat one that took effect.
@@ -51,7 +55,7 @@ class UploadCommitter:
                     pass
                 else:
                     return commit
-            self._counters.expired_total += 1
+            self.counters.expired_total += 1
             uploaded = await self._uploads.upload(plan)
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from headrace.storage.cache.log_cache import CacheBlock, LogCache
 from headrace.storage.errors import EngineFailedError, StorageError
 from headrace.storage.ports import NO_OBJECT_ID, StreamRange, StreamSetCommit
-from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.commit import UploadCommitter
+from headrace.storage.upload.leaving import LeavingStreams
 from headrace.storage.upload.object_upload import Uploaded
 from headrace.storage.upload.plan import UploadPlan, plan_upload
 
@@ -42,7 +42,7 @@ class UploadPipeline:
         *,
         cache: LogCache,
         committer: UploadCommitter,
-        counters: UploadCounters,
+        leaving_committer: UploadCommitter,
         stream_split_bytes: int,
         max_blocks_inflight: int,
         on_committed: Callable[[Sequence[StreamRange], int], None],
@@ -51,12 +51,14 @@ class UploadPipeline:
         """Make an idle pipeline.
 
         `max_blocks_inflight` bounds the blocks that are archived before they are full.
+        `leaving_committer` has budgets of its own, for streams that leave.
         `on_committed` is called in WAL order with what is in the bucket now and the WAL offset
-        below which everything is; `on_failed` when uploading cannot continue: it calls `stop`.
+        below which everything is; for what leaves at any time, without an offset. `on_failed` is
+        called when uploading cannot continue: it calls `stop`.
         """
         self._cache = cache
         self._committer = committer
-        self._counters = counters
+        self._counters = committer.counters
         self._stream_split_bytes = stream_split_bytes
         self._max_blocks_inflight = max_blocks_inflight
         self._on_committed = on_committed
@@ -69,6 +71,7 @@ class UploadPipeline:
         self._archived_wal_end = -1
         self._committed_wal_end = -1
         self._stopped: StorageError | None = None
+        self.leaving = LeavingStreams(cache, leaving_committer, self, on_committed)
 
     @property
     def inflight(self) -> int:
@@ -129,6 +132,7 @@ class UploadPipeline:
         if block is None:
             return
         self._archived_wal_end = block.wal_end_offset
+        self.leaving.take_from(block)
         plan = plan_upload(
             block.streams,
             block.sizes_bytes,
@@ -137,13 +141,14 @@ class UploadPipeline:
         )
         upload = _BlockUpload(block, plan, was_awaited)
         upload.task = asyncio.create_task(self._committer.upload(plan))
-        self._own(upload.task)
+        self.own(upload.task)
         self._inflight.append(upload)
         if self._commits is None or self._commits.done():
             self._commits = asyncio.create_task(self._commit_in_order())
-            self._own(self._commits)
+            self.own(self._commits)
 
-    def _own(self, task: asyncio.Task[Uploaded] | asyncio.Task[None]) -> None:
+    def own(self, task: asyncio.Task[Uploaded] | asyncio.Task[None]) -> None:
+        """Keep a task: fail when it fails, and end it with the others."""
         self._tasks[task] = None
         task.add_done_callback(self._ended)
 
@@ -158,6 +163,8 @@ class UploadPipeline:
             # Not awaited directly: `_ended` reports its failure, which cancels this task too.
             await asyncio.wait([upload.task])
             if upload.task.cancelled() or upload.task.exception() is not None:
+                return
+            if not await self.leaving.committed_before(upload.block):
                 return
             commit = await self._committer.commit(upload.plan, upload.task.result())
             self._inflight.popleft()

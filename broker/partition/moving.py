@@ -1,0 +1,269 @@
+"""Moves partitions that this broker leads to other brokers, and holds those that are about to come.
+
+The controller notes that a partition moves (`headrace.metadata.controller.moves`). Its leader
+
+  1. uploads what it has of the partition, and only that, while it serves it, until little is left;
+  2. freezes it: who produces waits, who fetches is served. It writes a checkpoint, and uploads the remainder;
+  3. asks for the entry that closes both streams and makes the target the leader. When that entry is here, everybody
+     who waits is answered with the new leader.
+
+A freeze ends after `MAX_FREEZE_MS` unless step 3 has begun, and whenever the metadata say that the move has been taken
+back. Once step 3 has begun only the metadata end it: a request that was given up could still arrive, and close the
+streams before records that were acknowledged here meanwhile.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+
+from headrace.broker.partition.opening_queue import PartitionKey
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.loop_clock import loop_ms
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
+from headrace.metadata.image import MetadataImage, MoveImage
+from headrace.metadata.rpc.requests import FinishMove, StreamToClose
+from headrace.metadata.rpc.responses import MoveFinished
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import FencedError, StorageError
+from headrace.task_failures import report_unexpected
+
+logger = logging.getLogger("headrace.partition")
+
+MAX_MOVES: Final = 16  # under way at a time; others wait
+MAX_FREEZE_MS: Final = 2_000  # until the target may be asked for as the leader
+# Uploads while the partition is served: until one is done in so short a time, but at most so many.
+SHORT_UPLOAD_MS: Final = 200
+MAX_UPLOADS: Final = 5
+PAUSE_MS: Final = 250  # before the next attempt
+
+
+class MoveStatistics(msgspec.Struct):
+    """Counters since the start."""
+
+    moved_total: int = 0  # partitions that have left this broker
+    taken_back_total: int = 0  # that this broker has begun to move, and kept
+    last_freeze_ms: int = 0  # of the last one that has left
+
+
+class PartitionMoves:
+    """The moves from and to one broker."""
+
+    def __init__(
+        self,
+        *,
+        client: MetadataClient,
+        engine: StorageEngine,
+        registry: PartitionRegistry,
+        node_id: int,
+    ) -> None:
+        self._client = client
+        self._engine = engine
+        self._registry = registry
+        self._node_id = node_id
+        self._changed = asyncio.Event()
+        self._running: dict[MoveImage, asyncio.Task[None]] = {}
+        self._frozen: dict[PartitionKey, tuple[Partition, int]] = {}  # since when, in loop_ms
+        self.statistics = MoveStatistics()
+
+    async def run(self) -> None:
+        """Carry out moves until cancelled."""
+        self._client.subscribe(self._image_changed)
+        self._registry.subscribe(opened=self._opened, closed=lambda _partition: None)
+        self._hold_arriving(self._client.image)
+        self._changed.set()
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                self._begin_due(tasks)
+
+    def _opened(self, partition: Partition) -> None:
+        del partition
+        if self._client.image.moves:
+            self._changed.set()
+
+    def _image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
+        """Let a partition go, or serve it again, with the entry that ends its move."""
+        if old.moves is new.moves:
+            return
+        for key, move in old.moves.items():
+            if new.moves.get(key) is move:
+                continue
+            leader = _leader(new, key)
+            if move.target == self._node_id and leader != self._node_id:
+                self._registry.transit.release(key)
+            elif leader != self._node_id:
+                self._let_go(key)
+            elif key in self._frozen:
+                self._thaw(key)
+        self._hold_arriving(new)
+        self._changed.set()
+
+    def _hold_arriving(self, image: MetadataImage) -> None:
+        for key, move in image.moves.items():
+            if move.target == self._node_id and self._registry.get(key) is None:
+                self._registry.transit.hold(key)
+
+    def _let_go(self, key: PartitionKey) -> None:
+        """Stop serving a partition whose streams are closed, and which another broker leads."""
+        partition = self._registry.get(key)
+        frozen = self._frozen.pop(key, None)
+        if partition is None or frozen is None or frozen[0] is not partition:
+            return  # it was closed in another way
+        self.statistics.moved_total += 1
+        self.statistics.last_freeze_ms = loop_ms() - frozen[1]
+        logger.info(
+            "partition moved to another broker",
+            extra={
+                "topic": partition.topic,
+                "partition": partition.index,
+                "leader": _leader(self._client.image, key),
+                "freeze_ms": self.statistics.last_freeze_ms,
+            },
+        )
+        self._registry.remove(partition)
+        partition.discard()
+
+    def _thaw(self, key: PartitionKey) -> None:
+        partition, _ = self._frozen.pop(key)
+        partition.thaw()
+        self._registry.transit.release(key)
+
+    def _freeze(self, key: PartitionKey, partition: Partition) -> None:
+        partition.freeze()
+        self._frozen[key] = (partition, loop_ms())
+        self._registry.transit.hold(key)
+
+    def _begin_due(self, tasks: asyncio.TaskGroup) -> None:
+        """Begin the oldest of the moves from here, as many as may be under way."""
+        image = self._client.image
+        for key, move in sorted(image.moves.items(), key=lambda it: (it[1].epoch, it[0])):
+            if len(self._running) >= MAX_MOVES:
+                return
+            partition = self._registry.get(key)
+            if (
+                partition is None
+                or move in self._running
+                or any((it.topic_id, it.partition) == key for it in self._running)
+                or _leader(image, key) != self._node_id
+            ):
+                continue
+            task = tasks.create_task(self._move(key, move, partition), name="partition-move")
+            self._running[move] = task
+            task.add_done_callback(report_unexpected)
+
+    async def _move(self, key: PartitionKey, move: MoveImage, partition: Partition) -> None:
+        try:
+            while self._is_under_way(key, move, partition):
+                try:
+                    await self._attempt(key, move, partition)
+                except (FencedError, NodeFencedError):
+                    return  # somebody else decides about this broker's partitions
+                except (StorageError, RefusedError, TimeoutError) as error:
+                    self._note_failure(partition, move, error)
+                    await asyncio.sleep(PAUSE_MS / 1000)
+        finally:
+            del self._running[move]
+            self.statistics.taken_back_total += _leader(self._client.image, key) == self._node_id
+            self._changed.set()
+
+    def _is_under_way(self, key: PartitionKey, move: MoveImage, partition: Partition) -> bool:
+        return self._client.image.moves.get(key) == move and self._registry.get(key) is partition
+
+    async def _attempt(self, key: PartitionKey, move: MoveImage, partition: Partition) -> None:
+        """Move a partition; whatever happens, it is served here again unless it may have moved."""
+        with self._leaving(partition) as stream_ids:
+            await self._upload_most(stream_ids)
+            if not self._is_under_way(key, move, partition):
+                return
+            self._freeze(key, partition)
+            try:
+                async with asyncio.timeout(MAX_FREEZE_MS / 1000):
+                    ends = await partition.settle()
+                    await self._engine.leaving.upload(stream_ids)
+            except BaseException:
+                if key in self._frozen:
+                    self._thaw(key)
+                raise
+            await self._finish(key, move, partition, ends)
+
+    @contextmanager
+    def _leaving(self, partition: Partition) -> Iterator[tuple[int, ...]]:
+        """Upload the streams of a partition by themselves."""
+        stream_ids = tuple(stream_id for stream_id, _ in partition.streams)
+        self._engine.leaving.begin(stream_ids)
+        try:
+            yield stream_ids
+        finally:
+            self._engine.leaving.end(stream_ids)
+
+    async def _upload_most(self, stream_ids: tuple[int, ...]) -> None:
+        for _ in range(MAX_UPLOADS):
+            begin_ms = loop_ms()
+            await self._engine.leaving.upload(stream_ids)
+            if loop_ms() - begin_ms <= SHORT_UPLOAD_MS:
+                return
+
+    async def _finish(
+        self, key: PartitionKey, move: MoveImage, partition: Partition, ends: tuple[int, int]
+    ) -> None:
+        """Ask until the metadata say what has become of the move; it stays frozen until then.
+
+        An answer that says no is not enough: the request may have been sent twice, and the other one arrive later.
+
+        Raises:
+            NodeFencedError: this process must stop.
+        """
+        streams = tuple(
+            StreamToClose(stream_id, epoch, end)
+            for (stream_id, epoch), end in zip(partition.streams, ends, strict=True)
+        )
+        client = self._client
+        request = FinishMove(
+            client.node_id,
+            client.node_epoch,
+            *key,
+            partition.leader_epoch,
+            move.epoch,
+            streams,
+        )
+        while key in self._frozen:  # until `_image_changed`
+            try:
+                answer = await client.change(request, MoveFinished)
+            except (ControllerUnavailableError, RefusedError) as error:
+                self._note_failure(partition, move, error)
+                await asyncio.sleep(PAUSE_MS / 1000)
+            else:
+                if answer.taken_back is not None:
+                    logger.warning(
+                        "partition not moved",
+                        extra={
+                            "topic": partition.topic,
+                            "partition": partition.index,
+                            "target": move.target,
+                            "reason": answer.taken_back,
+                        },
+                    )
+
+    def _note_failure(self, partition: Partition, move: MoveImage, error: Exception) -> None:
+        logger.warning(
+            "partition not moved; trying again while its move is under way",
+            extra={
+                "topic": partition.topic,
+                "partition": partition.index,
+                "target": move.target,
+                "reason": repr(error),
+            },
+        )
+
+
+def _leader(image: MetadataImage, key: PartitionKey) -> int | None:
+    """Who leads a partition; None once its topic is deleted."""
+    topic = image.topic_by_id(key[0])
+    return None if topic is None else topic.partitions[key[1]].leader
