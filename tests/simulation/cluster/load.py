@@ -9,6 +9,7 @@ from tests.simulation.cluster.admin import Admin, AdminHistory, Deleter
 from tests.simulation.cluster.clients import SeenCodes
 from tests.simulation.cluster.cluster import Cluster
 from tests.simulation.cluster.members import Member
+from tests.simulation.cluster.mover import Mover
 from tests.simulation.cluster.offsets import OffsetHistory
 from tests.simulation.cluster.process import Process
 from tests.simulation.cluster.producers import IdempotentProducer, Producer
@@ -69,6 +70,11 @@ class Load:
         tasks += [
             self.start(f"member-{it}", self._member(it).run(until_s)) for it in range(MEMBERS)
         ]
+        if self._cluster.nature.move_pause_s is not None:
+            mover = Mover(*self._of("mover", 0))
+            places = self.places(RECORDS) + self.places(DELETED)
+            moving = mover.run(places, until_s, self._cluster.nature.move_pause_s)
+            tasks.append(self.start("mover", moving))
         for node_id in self._brokers:
             admin = Admin(*self._of("admin", node_id), node_id=node_id, history=self.admin)
             tasks.append(self.start(f"admin-{node_id}", admin.run(until_s, ADMIN_PAUSE_S)))

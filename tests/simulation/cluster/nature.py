@@ -69,6 +69,9 @@ class Nature:
     producer_linger_s: float = 0.0  # between batches that it sends without waiting for answers
     founded_level: int = NEWEST  # `metadata.version`, which an operator raises
     shares_kernel: bool = False  # hosts see at a WAL's lock that its owner has ended
+    move_pause_s: tuple[float, float] | None = (
+        None  # between moves of partitions; None: there are none
+    )
 
     @property
     def sees_ends(self) -> bool:
@@ -115,4 +118,5 @@ def draw(rng: random.Random) -> Nature:
         reach=rng.choices(("/shared", ""), (6, 1))[0],
         clock_drift=rng.choice((0.0, 0.0, MAX_DRIFT)),
         shares_kernel=rng.random() < 0.5,
+        move_pause_s=rng.choice((None, (0.05, 0.3), (0.5, 3.0))),
     )

@@ -29,9 +29,11 @@ def nature(*faults: str, weather: Weather | None = None) -> Nature:
         reach="/shared",
         clock_drift=0.0,
         shares_kernel=False,
+        move_pause_s=None,
     )
 
 
+MOVE_PAUSE_S = (0.05, 0.3)
 SLOW_BUCKET = Weather(delay_s=(0.1, 0.5))
 SLOW_UPLOADS = Weather(put_s=(0.6, 1.0))
 # That a drain reads into, and counts with the first record of a segment.
@@ -89,5 +91,26 @@ NATURES = {
     ),
     "second processes": replace(nature("second process", "isolate"), wal="bucket"),
     "late commits": replace(nature("cut off beyond the session"), upload_interval_ms=300),
+    "moves": replace(nature(), move_pause_s=MOVE_PAUSE_S),
+    "moves, slow bucket": replace(nature(weather=SLOW_BUCKET), move_pause_s=MOVE_PAUSE_S),
+    "moves and kills": replace(nature("kill", "power cut"), move_pause_s=MOVE_PAUSE_S),
+    "moves and cut links": replace(
+        nature("isolate", "cut", "stop beyond the session", "leases end"),
+        move_pause_s=MOVE_PAUSE_S,
+    ),
+    "moves in a stormy bucket": replace(
+        nature("kill", weather=Weather(late=0.1, reply_lost=0.05, repeated=0.1)),
+        upload_interval_ms=300,
+        move_pause_s=MOVE_PAUSE_S,
+    ),
+    "moves, WALs in the bucket": replace(
+        nature("kill", "stop beyond the session"), wal="bucket", move_pause_s=MOVE_PAUSE_S
+    ),
+    "moves, lost answers": replace(
+        nature("connections reset", "all controllers", "one-way cut"),
+        pause_s=(0.02, 0.3),
+        sync_s=0.03,
+        move_pause_s=MOVE_PAUSE_S,
+    ),
     "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),
 }

@@ -28,6 +28,7 @@ from tests.simulation.cluster.entry_judges import (
 from tests.simulation.cluster.faults import Story
 from tests.simulation.cluster.load import Load
 from tests.simulation.cluster.loop import ClusterLoop
+from tests.simulation.cluster.moved_partitions import MovedPartitions
 from tests.simulation.cluster.nature import Nature, draw
 from tests.simulation.cluster.natures import NATURES
 
@@ -140,8 +141,19 @@ class Run:
         drained = DrainedLogs(
             lambda place, node_id: told_ends.get((place, node_id), 0), cluster.lost.has_lost
         )
+
+        def moved_partition() -> None:
+            cluster.counts["partition moved"] += 1
+
+        moved = MovedPartitions(
+            lambda place, node_id: told_ends.get((place, node_id), 0),
+            cluster.lost.has_lost,
+            moved_partition,
+        )
         repetitions = Repetitions(forgotten)
-        return JudgedLog([replaced_alive, above_level, drained.wrong, repetitions.wrong])
+        return JudgedLog(
+            [replaced_alive, above_level, drained.wrong, moved.wrong, repetitions.wrong]
+        )
 
     async def _load(self) -> None:
         cluster = self.cluster

@@ -9,6 +9,7 @@ from headrace.metadata.controller.moves import (
     lost_moves,
     take_back,
 )
+from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.rpc.requests import (
@@ -152,7 +153,7 @@ class TestBeginning:
         controller.register(1)
         controller.register(2)
         controller.led_by(1)
-        with pytest.raises(Exception, match="needs metadata.version 3"):
+        with pytest.raises(RefusedError, match=r"needs metadata\.version 3"):
             alter(controller, (0, (2,)))
 
 
@@ -221,7 +222,10 @@ class TestFinishing:
         begin(controller)
         request = finishing(controller)
         controller.do(request)
-        for stream_id in (partition(controller).data_stream_id, partition(controller).meta_stream_id):
+        for stream_id in (
+            partition(controller).data_stream_id,
+            partition(controller).meta_stream_id,
+        ):
             controller.open(stream_id, epoch=1, node_id=2)
         begin(controller, 1)
         controller.do(finishing(controller, node_id=2))

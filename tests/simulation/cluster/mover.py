@@ -1,0 +1,72 @@
+"""A client that moves partitions between brokers, one after the other or several at once, and takes some moves back."""
+
+import asyncio
+from typing import Final
+
+from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import AlterPartitionReassignmentsRequest
+from tests.simulation.cluster.clients import PAUSE_AFTER_ERROR_S, Client
+from tests.simulation.cluster.records import Place
+from tests.simulation.cluster.wire import LOST
+
+ASK_S: Final = 5.0
+TAKEN_BACK: Final = 0.2  # probability
+MAX_AT_ONCE: Final = 4
+# The target may be away, the topic not be there yet, the move be over; a cluster of an old level has none.
+_ALLOWED: Final = frozenset(
+    {
+        ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NO_REASSIGNMENT_IN_PROGRESS,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.INVALID_REQUEST,  # two moves of one partition
+    }
+)
+_Topic = AlterPartitionReassignmentsRequest.ReassignableTopic
+
+
+class Mover(Client):
+    """Asks any broker."""
+
+    async def run(self, places: list[Place], until_s: float, pause_s: tuple[float, float]) -> None:
+        """Move partitions until a moment, those of groups' offsets, too."""
+        loop, rng = asyncio.get_running_loop(), self.rng
+        known = [*places, (OFFSETS_TOPIC, 0), (OFFSETS_TOPIC, 1)]
+        while loop.time() < until_s:
+            await asyncio.sleep(rng.uniform(*pause_s))
+            moved = rng.sample(known, rng.randint(1, min(MAX_AT_ONCE, len(known))))
+            try:
+                await self._ask(moved, to=rng.choice(self._brokers))
+                if rng.random() < TAKEN_BACK:
+                    await asyncio.sleep(rng.choice((0.0, 0.02, 0.2)) * rng.random())
+                    await self._ask(moved, to=None)
+            except LOST:
+                await asyncio.sleep(PAUSE_AFTER_ERROR_S)
+
+    async def _ask(self, places: list[Place], *, to: int | None) -> None:
+        topics = [
+            _Topic(
+                name=name,
+                partitions=[
+                    _Topic.ReassignablePartition(
+                        partition_index=index, replicas=None if to is None else [to]
+                    )
+                ],
+            )
+            for name, index in places
+        ]
+        request = AlterPartitionReassignmentsRequest(timeout_ms=5_000, topics=topics)
+        asked, connection = await self.any_broker()
+        try:
+            answer = await connection.ask(
+                ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, request, within_s=ASK_S
+            )
+        except LOST:
+            self.drop(asked)
+            raise
+        codes = [it.error_code for topic in answer.responses for it in topic.partitions]
+        for code in (answer.error_code, *codes):
+            if code:
+                self.seen.note("move", code, _ALLOWED)
