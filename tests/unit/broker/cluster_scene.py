@@ -10,6 +10,7 @@ from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.state import PartitionState
+from headrace.broker.partition.transit import PartitionsInTransit
 from headrace.broker.partition.wakeups import Reader, Wakeups
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.client import ConfigOperation, DeletionResult, NewTopic, TopicResult
@@ -280,6 +281,7 @@ class FakeRegistry:
         self.client = client or FakeClient()
         self.is_lease_valid = self.client.is_lease_valid
         self.wakeups = Wakeups()
+        self.transit = PartitionsInTransit()
         self.served: dict[tuple[str, int], ServedPartition] = {}
         self.waited_for: list[tuple[set[str], int]] = []
 
@@ -293,6 +295,10 @@ class FakeRegistry:
 
     def __len__(self) -> int:
         return len(self.served)
+
+    def get(self, key: PartitionKey) -> Partition | None:
+        found = self.find_by_id(*key)
+        return found if isinstance(found, Partition) else None
 
     def find(self, topic: str, index: int) -> Partition | ErrorCode:
         found = self.served.get((topic, index))

@@ -35,7 +35,7 @@ SERVED = {
 
 def dispatcher() -> ApiDispatcher:
     """Of a broker whose parts do not matter."""
-    part: Any = SimpleNamespace(wakeups=None, image=MetadataImage())
+    part: Any = SimpleNamespace(wakeups=None, image=MetadataImage(), transit=None)
     services = Services(
         config=NodeConfig(),
         client=part,
