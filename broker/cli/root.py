@@ -27,6 +27,9 @@ _COMMANDS = {
     "topic": LazyCommand(
         "headrace.broker.cli.client.topic", "topic", "Create, list, describe, alter and delete."
     ),
+    "partition": LazyCommand(
+        "headrace.broker.cli.client.partition", "partition", "Move partitions between brokers."
+    ),
     "produce": LazyCommand(
         "headrace.broker.cli.client.produce", "produce", "Send lines as records to a topic."
     ),

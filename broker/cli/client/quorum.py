@@ -10,7 +10,7 @@ from uuid import UUID
 import click
 from click.core import ParameterSource
 
-from headrace.broker.cli.client.kafka_clients import admin_client
+from headrace.broker.cli.client.kafka_clients import admin_client, ask
 from headrace.broker.cli.failures import CommandFailedError, refusal
 from headrace.broker.cli.options import bootstrap_option, confirm, output_option, yes_option
 from headrace.broker.cli.output import emit_for_programs, emit_object, emit_rows, talk
@@ -168,10 +168,7 @@ def send_change(admin: Any, request: Any) -> None:
     """
     from headrace.protocol.errors import ErrorCode
 
-    async def send() -> Any:
-        return await admin._manager.send(request)  # noqa: SLF001 - as its own methods do
-
-    answer = admin._manager.run(send)  # noqa: SLF001
+    answer = ask(admin, request)
     if answer.error_code:
         raise refusal(ErrorCode(answer.error_code).name, answer.error_message, about="")
 
