@@ -1,5 +1,6 @@
 """Streams and an engine in memory, whose confirmations the test decides about."""
 
+import asyncio
 from collections.abc import Callable, Iterable
 
 from headrace.broker.partition.partition import Partition
@@ -45,6 +46,10 @@ class FakeStream:
         for _, on_ack in self.open_appends:
             on_ack(error)
         self.open_appends = []
+
+    async def confirmed(self) -> None:
+        while self.confirm_offset < self.next_offset:
+            await asyncio.sleep(0.001)
 
     def lose_unconfirmed(self) -> None:
         """What a crash does to appends that were never acknowledged."""

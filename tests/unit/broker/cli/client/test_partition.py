@@ -32,7 +32,9 @@ class Admin:
         self.sent.append(request)
         (asked,) = request.topics[0].partitions
         self.target = asked.replicas[0] if asked.replicas else None
-        refused = PARTITION(partition_index=1, error_code=self.code, error_message="says the broker")
+        refused = PARTITION(
+            partition_index=1, error_code=self.code, error_message="says the broker"
+        )
         return AlterPartitionReassignmentsResponse(
             error_code=self.top_code,
             error_message="says the broker",

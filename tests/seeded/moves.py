@@ -1,0 +1,123 @@
+"""Mistakes that lose, double or stop something when a partition moves from a broker that lives to another one."""
+
+from tests.seeded.bug import SeededBug, Simulated
+
+_MOVES = "tests/unit/metadata/controller/test_moves.py"
+_LEAVING = "tests/unit/storage/upload/test_leaving.py"
+_MOVING = "tests/unit/broker/partition/test_moving.py"
+_IN_CLUSTERS = Simulated("moves")
+_WITH_KILLS = Simulated("moves and kills")
+
+BUGS = (
+    SeededBug(
+        "moves-01",
+        "the leader changes when a move begins, before the old one has closed the partition",
+        "metadata/controller/moves.py",
+        "_begun",
+        "return [PartitionMoveRecord(topic.topic_id, partition.partition, epoch, target)]",
+        """
+            del epoch
+            return [
+                PartitionChangeRecord(
+                    topic.topic_id, partition.partition, target, partition.leader_epoch + 1
+                )
+            ]
+        """,
+        f"{_MOVES}::TestBeginning::test_a_move_changes_nothing_but_that_it_is_known",
+        simulated=_IN_CLUSTERS,
+    ),
+    SeededBug(
+        "moves-02",
+        "a partition may leave before all of it is in the bucket",
+        "metadata/controller/moves.py",
+        "_require_committed",
+        "it.end_offset != stream.end_offset",
+        "it.end_offset < stream.end_offset",
+        f"{_MOVES}::TestFinishing::test_what_is_not_all_in_the_bucket_stays[ends1]",
+    ),
+    SeededBug(
+        "moves-03",
+        "a request that was refused leaves the move under way, and takes effect when it arrives again",
+        "metadata/controller/moves.py",
+        "finish_move",
+        "return Decision((_ended(move),), MoveFinished(error.message))",
+        "return Decision((), MoveFinished(error.message))",
+        f"{_MOVES}::TestFinishing::test_a_move_that_was_refused_once_is_over",
+    ),
+    SeededBug(
+        "moves-04",
+        "a block is committed, and the WAL trimmed, before what was taken out of it is in the bucket",
+        "storage/upload/pipeline.py",
+        "UploadPipeline._commit_in_order",
+        "not await self.leaving.committed_before(upload.block)",
+        "False",
+        f"{_LEAVING}::test_a_block_is_committed_after_what_was_taken_out_of_it",
+        simulated=_WITH_KILLS,
+    ),
+    SeededBug(
+        "moves-05",
+        "what leaves is uploaded with the block as well",
+        "storage/cache/log_cache.py",
+        "CacheBlock.take",
+        "{it: self.streams.pop(it) for it in found}",
+        "{it: self.streams[it] for it in found}",
+        f"{_LEAVING}::test_nothing_is_uploaded_again_with_the_block",
+        simulated=_IN_CLUSTERS,
+    ),
+    SeededBug(
+        "moves-06",
+        "what leaves is committed before older blocks that hold records of it",
+        "storage/upload/leaving.py",
+        "LeavingStreams._bring",
+        "await self._committed_with_blocks(archived_wal_end)",
+        "del archived_wal_end",
+        f"{_LEAVING}::test_a_large_block_before_it_is_waited_for_but_none_behind",
+    ),
+    SeededBug(
+        "moves-07",
+        "a partition takes appends while its last records are uploaded",
+        "broker/partition/moving.py",
+        "PartitionMoves._freeze",
+        "partition.freeze()",
+        "pass",
+        f"{_MOVING}::test_appends_wait_while_a_partition_is_frozen",
+        simulated=_IN_CLUSTERS,
+    ),
+    SeededBug(
+        "moves-08",
+        "a partition is served again when its last request was not answered, although it may arrive",
+        "broker/partition/moving.py",
+        "PartitionMoves._finish",
+        "await asyncio.sleep(PAUSE_MS / 1000)",
+        "self._thaw(key)",
+        f"{_MOVING}::test_without_an_answer_it_stays_frozen_until_the_metadata_tell",
+    ),
+    SeededBug(
+        "moves-09",
+        "a move does not end when its partition gets another leader",
+        "metadata/replay.py",
+        "_Delta.change_partition",
+        "self.moves.leave(record.topic_id, record.partition)",
+        "pass",
+        f"{_MOVES}::TestFinishing::test_one_entry_closes_both_streams_and_makes_the_target_the_leader",
+        simulated=_IN_CLUSTERS,
+    ),
+    SeededBug(
+        "moves-10",
+        "moves that do not get on are never taken back",
+        "metadata/controller/moves.py",
+        "MoveDeadlines.overdue",
+        "now_ms - self._last_ms(move, image, now_ms) > MOVE_MS",
+        "False",
+        f"{_MOVES}::TestDeadlines::test_a_move_that_does_not_get_on_is_overdue",
+    ),
+    SeededBug(
+        "moves-11",
+        "a partition that has left is served until it is closed once more",
+        "broker/partition/moving.py",
+        "PartitionMoves._image_changed",
+        "self._let_go(key)",
+        "pass",
+        f"{_MOVING}::test_a_partition_is_let_go_with_the_entry_that_names_the_new_leader",
+    ),
+)

@@ -1,0 +1,379 @@
+"""Moves of partitions from and to one broker: uploads, the freeze, and what ends it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.moving import MAX_FREEZE_MS, MAX_MOVES, MAX_UPLOADS, PartitionMoves
+from headrace.broker.partition.partition import Accepted, Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.state import PartitionState
+from headrace.broker.partition.transit import MAX_WAIT_MS
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.records.topics import (
+    PartitionChangeRecord,
+    PartitionMoveEndedRecord,
+    PartitionMoveRecord,
+    RemoveTopicRecord,
+)
+from headrace.metadata.rpc.requests import FinishMove
+from headrace.metadata.rpc.responses import MoveFinished
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.storage.errors import BackPressureError, RetriableStorageError
+from tests.simulation.virtual_time import run
+from tests.unit.broker.cluster_scene import (
+    NODE_ID,
+    NOW_MS,
+    FakeClient,
+    broker_records,
+    topic_id,
+    topic_records,
+)
+from tests.unit.broker.partition.fakes import FakeEngine, FakeStream, call_at_once
+
+TARGET = 2
+KEY = (topic_id(1), 0)
+
+
+class DurableStream(FakeStream):
+    """What is appended is acknowledged in the next turn."""
+
+    def append(self, payload: Any, count: int, on_ack: Any) -> int:
+        base_offset = super().append(payload, count, on_ack)
+        asyncio.get_running_loop().call_soon(self.confirm)
+        return base_offset
+
+
+class Leaving:
+    """Uploads take as long as the test says, and fail as often."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[int, ...]] = []
+        self.ended: list[tuple[int, ...]] = []
+        self.uploads = 0
+        self.took_s = 0.0
+        self.errors: list[Exception] = []
+
+    def begin(self, stream_ids: tuple[int, ...]) -> None:
+        self.begun.append(stream_ids)
+
+    def end(self, stream_ids: tuple[int, ...]) -> None:
+        self.ended.append(stream_ids)
+
+    async def upload(self, stream_ids: tuple[int, ...]) -> None:
+        assert stream_ids in self.begun
+        self.uploads += 1
+        await asyncio.sleep(self.took_s)
+        if self.errors:
+            raise self.errors.pop()
+
+
+class Client(FakeClient):
+    """Carries out what finishes a move, unless the test has answers of its own."""
+
+    node_id = NODE_ID
+    node_epoch = NODE_ID
+
+    def __init__(self) -> None:
+        super().__init__(*broker_records(), *broker_records(TARGET))
+        self.asked: list[FinishMove] = []
+        self.answers: list[Exception | MoveFinished | None] = []  # type: ignore[assignment]
+
+    async def change(self, request: FinishMove, answered: type) -> Any:
+        assert answered is MoveFinished
+        self.asked.append(request)
+        await asyncio.sleep(0.01)
+        answer = self.answers.pop(0) if self.answers else None
+        if isinstance(answer, Exception):
+            raise answer
+        if answer is not None:
+            return answer
+        key, epoch = (request.topic_id, request.partition), request.leader_epoch
+        self.apply(PartitionChangeRecord(*key, TARGET, epoch + 1))
+        return MoveFinished(None)
+
+    def begin_move(self, number: int = 1, target: int = TARGET, index: int = 0) -> None:
+        epoch = self.image.index + 1
+        self.apply(PartitionMoveRecord(topic_id(number), index, epoch, target))
+
+    def take_back(self, number: int = 1) -> None:
+        move = self.image.moves[topic_id(number), 0]
+        self.apply(PartitionMoveEndedRecord(move.topic_id, move.partition, move.epoch))
+
+
+class Broker:
+    """Leads partition 0 of topic 1."""
+
+    def __init__(self, partitions: int = 1) -> None:
+        self.client = Client()
+        self.leaving = Leaving()
+        self.registry = PartitionRegistry(client=self.client, node_id=NODE_ID)  # type: ignore[arg-type]
+        engine: Any = SimpleNamespace(leaving=self.leaving)
+        self.moves = PartitionMoves(
+            client=self.client,  # type: ignore[arg-type]
+            engine=engine,
+            registry=self.registry,
+            node_id=NODE_ID,
+        )
+        self.client.apply(*topic_records("t", 1, partitions))
+        self.partition = self.serve(0)
+        self.data, self.meta = self.partition._data, self.partition._meta
+
+    def serve(self, index: int) -> Partition:
+        partition = Partition(
+            topic="t",
+            topic_id=topic_id(1),
+            index=index,
+            leader_epoch=0,
+            engine=FakeEngine(),  # type: ignore[arg-type]
+            data=DurableStream(2 * index),  # type: ignore[arg-type]
+            meta=DurableStream(2 * index + 1),  # type: ignore[arg-type]
+            state=PartitionState(producer_id_expiration_ms=1_000_000),
+            config=EffectiveTopicConfig.resolve({}, {}),
+            checkpoint_interval_bytes=1 << 30,
+            wake=call_at_once,
+        )
+        self.registry.add(partition)
+        return partition
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.moves.run())
+        await asyncio.sleep(0)
+        try:
+            yield
+            assert not task.done(), task
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    def append(self) -> Accepted | Rejection:
+        batch = memoryview(bytearray(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions())))
+        return self.partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _: None)
+
+    @property
+    def is_served(self) -> bool:
+        return self.registry.get(KEY) is self.partition
+
+    async def frozen(self) -> None:
+        while not self.partition.is_frozen:
+            await asyncio.sleep(0.001)
+
+
+def test_a_partition_is_uploaded_checkpointed_and_handed_over() -> None:
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            assert isinstance(broker.append(), Accepted)
+            await asyncio.sleep(1)
+            broker.client.begin_move()
+            await asyncio.sleep(1)
+            (request,) = broker.client.asked
+            ends = {it.stream_id: it.end_offset for it in request.streams}
+            assert ends == {0: 1, 1: 1}  # a checkpoint has been written
+            assert broker.leaving.uploads == 2  # while it was served, and frozen
+            assert broker.leaving.begun == broker.leaving.ended == [(0, 1)]
+            assert not broker.is_served
+            assert broker.moves.statistics.moved_total == 1
+            streams: list[Any] = [broker.data, broker.meta]
+            assert [it.abandoned for it in streams] == [True, True]
+
+    run(main())
+
+
+def test_a_partition_is_let_go_with_the_entry_that_names_the_new_leader() -> None:
+    """In the same step: nobody reads from it, and nobody who waits for it waits longer."""
+
+    async def main() -> None:
+        broker = Broker()
+        broker.client.answers = [ControllerUnavailableError("lost")] * 1_000
+        async with broker.running():
+            broker.client.begin_move()
+            await broker.frozen()
+            waits = asyncio.create_task(broker.registry.transit.settled([KEY]))
+            await asyncio.sleep(0.1)
+            broker.client.apply(PartitionChangeRecord(topic_id(1), 0, TARGET, 1))
+            assert not broker.is_served
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert waits.done()
+
+    run(main())
+
+
+def test_appends_wait_while_a_partition_is_frozen() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.client.answers = [ControllerUnavailableError("lost")] * 1_000
+        async with broker.running():
+            broker.client.begin_move()
+            await broker.frozen()
+            refused = broker.append()
+            assert isinstance(refused, Rejection)
+            assert refused.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+            assert KEY in broker.registry.transit
+            broker.data.start_offset = -1  # so that there is something to delete
+            with pytest.raises(BackPressureError, match="moving"):
+                await broker.partition.delete_before(0)
+            begun_s = asyncio.get_running_loop().time()
+            await broker.registry.transit.settled([KEY])
+            assert asyncio.get_running_loop().time() - begun_s == MAX_WAIT_MS / 1000
+            assert broker.is_served
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ControllerUnavailableError("nobody answers"),
+        RefusedError(ErrorCode.THROTTLING_QUOTA_EXCEEDED, "too many"),
+        RefusedError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "taken back"),
+        MoveFinished("broker 2 is not active"),
+    ],
+    ids=str,
+)
+def test_without_an_answer_it_stays_frozen_until_the_metadata_tell(error: Any) -> None:
+    """An answer of no alone is none: the same request may be on its way a second time."""
+
+    async def main() -> None:
+        broker = Broker()
+        broker.client.answers = [error] * 1_000
+        async with broker.running():
+            broker.client.begin_move()
+            await broker.frozen()
+            await asyncio.sleep(3 * MAX_FREEZE_MS / 1000)
+            assert broker.partition.is_frozen
+            assert isinstance(broker.append(), Rejection)
+            asked = len(broker.client.asked)
+            broker.client.take_back()
+            assert isinstance(broker.append(), Accepted)
+            assert KEY not in broker.registry.transit
+            await asyncio.sleep(5)
+            assert len(broker.client.asked) <= asked + 1
+            assert broker.is_served
+            assert broker.moves.statistics.taken_back_total == 1
+
+    run(main())
+
+
+def test_uploads_that_take_too_long_end_the_freeze_and_are_tried_again() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.leaving.took_s = 2 * MAX_FREEZE_MS / 1000
+        async with broker.running():
+            broker.client.begin_move()
+            await broker.frozen()
+            await asyncio.sleep(MAX_FREEZE_MS / 1000 + 0.01)
+            assert not broker.partition.is_frozen
+            assert broker.client.asked == []
+            assert isinstance(broker.append(), Accepted)
+            broker.leaving.took_s = 0
+            await asyncio.sleep(60)
+            assert not broker.is_served
+
+    run(main())
+
+
+def test_an_upload_that_fails_is_tried_again_and_the_partition_served_meanwhile() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.leaving.errors = [RetriableStorageError("503")] * 3
+        async with broker.running():
+            broker.client.begin_move()
+            await asyncio.sleep(0.1)
+            assert broker.is_served
+            assert isinstance(broker.append(), Accepted)
+            await asyncio.sleep(5)
+            assert not broker.is_served
+
+    run(main())
+
+
+def test_large_partitions_are_uploaded_while_they_are_served() -> None:
+    """Until little is left, but not for ever."""
+
+    async def main() -> None:
+        broker = Broker()
+        broker.leaving.took_s = 1
+        async with broker.running():
+            broker.client.begin_move()
+            await broker.frozen()
+            assert broker.leaving.uploads == MAX_UPLOADS + 1  # the last one is of the remainder
+
+    run(main())
+
+
+def test_only_some_move_at_a_time_the_oldest_first() -> None:
+    async def main() -> None:
+        count = MAX_MOVES + 4
+        broker = Broker(partitions=count)
+        for index in range(1, count):
+            broker.serve(index)
+        broker.client.answers = [ControllerUnavailableError("lost")] * 100_000
+        async with broker.running():
+            for index in reversed(range(count)):
+                broker.client.begin_move(index=index)
+            await asyncio.sleep(1)
+            moving = {it.partition for it in broker.client.asked}
+            assert moving == set(range(4, count))
+            for index in range(4, count):
+                broker.client.apply(PartitionChangeRecord(topic_id(1), index, TARGET, 1))
+            await asyncio.sleep(1)
+            assert {it.partition for it in broker.client.asked} == set(range(count))
+
+    run(main())
+
+
+def test_a_topic_that_is_deleted_moves_no_more() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.client.answers = [RefusedError(ErrorCode.UNKNOWN_TOPIC_ID, "deleted")] * 1_000
+        async with broker.running():
+            broker.client.begin_move()
+            await broker.frozen()
+            broker.registry.remove(broker.partition)
+            broker.client.apply(RemoveTopicRecord(topic_id(1)))
+            asked = len(broker.client.asked)
+            await asyncio.sleep(5)
+            assert len(broker.client.asked) <= asked + 1
+
+    run(main())
+
+
+class TestArriving:
+    def test_who_asks_for_a_partition_that_is_coming_waits_until_it_is_open(self) -> None:
+        async def main() -> None:
+            broker = Broker()
+            broker.client.apply(*topic_records("u", 2, leader=TARGET))
+            key = (topic_id(2), 0)
+            async with broker.running():
+                broker.client.begin_move(2, target=NODE_ID)
+                assert key in broker.registry.transit
+                broker.client.apply(PartitionChangeRecord(*key, NODE_ID, 1))
+                assert key in broker.registry.transit
+                broker.registry.settle(key, attempted_only=True)
+                assert key not in broker.registry.transit
+
+        run(main())
+
+    def test_nobody_waits_for_one_that_does_not_come(self) -> None:
+        async def main() -> None:
+            broker = Broker()
+            broker.client.apply(*topic_records("u", 2, leader=TARGET))
+            async with broker.running():
+                broker.client.begin_move(2, target=NODE_ID)
+                broker.client.take_back(2)
+                assert not broker.registry.transit
+                broker.client.begin_move(2, target=NODE_ID)
+                broker.client.apply(RemoveTopicRecord(topic_id(2)))
+                assert not broker.registry.transit
+
+        run(main())
