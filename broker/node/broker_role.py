@@ -11,6 +11,7 @@ from headrace.broker.api.dispatch import ApiDispatcher
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.drain_metrics import DrainCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
+from headrace.broker.collectors.move_metrics import MoveCollector
 from headrace.broker.network.listener import Listener
 from headrace.broker.node.address import BrokerAddress
 from headrace.broker.node.admin import SERVING, NodeAdmin
@@ -283,6 +284,7 @@ class BrokerRole:
         self._admin.turns.who = parts.requests.take_latest
         listener.turns.on_turn = listener.reads.on_turn = self._admin.turns.wake
         server.expose(parts.background_collector())
+        server.expose(MoveCollector(parts.moves.statistics))
         server.expose(CoordinatorCollector(parts.coordinator))
         server.expose(parts.budget_collector())
         server.expose(parts.block_cache_collector())

@@ -22,11 +22,15 @@ from headrace.metadata.records.codec import decode_records
 from headrace.metadata.replay import replay
 from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
+    AlterReassignments,
     CommitStreamSetObject,
     CompactStreamObject,
     CreatePartitions,
     CreateTopics,
+    FinishMove,
     OpenStream,
+    Reassignment,
+    StreamToClose,
 )
 from headrace.metadata.snapshot import canonical_bytes, image_to_records, records_to_image
 from tests.unit.metadata.pure_controller import PureController, stream_range, topic_creation
@@ -228,6 +232,47 @@ class MetadataMachine(RuleBasedStateMachine):
         offset = data.draw(st.integers(0, stream.end_offset))
         self.controller.trim(stream.stream_id, offset, stream.epoch, stream.node_id)
 
+    # Moves
+
+    @precondition(lambda self: self.image.topics)
+    @rule(data=st.data(), target=st.sampled_from([*NODES, None, 9]))
+    def alter_reassignment(self, data, target):
+        name = data.draw(st.sampled_from(sorted(self.image.topic_ids)))
+        index = data.draw(st.integers(0, len(self.image.topic(name).partitions)))
+        brokers = None if target is None else (target,)
+        self.attempt(AlterReassignments((Reassignment(name, index, brokers),)))
+
+    @precondition(lambda self: self.image.moves)
+    @rule(data=st.data(), off_by=st.sampled_from([0, 0, 0, -1, 1]))
+    def finish_move(self, data, off_by):
+        """By the leader, with the ends of both streams: the move is over, whatever becomes of it."""
+        key = data.draw(st.sampled_from(sorted(self.image.moves)))
+        move, partition = self.image.moves[key], self.image.topics[key[0]].partitions[key[1]]
+        if not self.alive(partition.leader):
+            return
+        before = [
+            self.image.streams[it] for it in (partition.data_stream_id, partition.meta_stream_id)
+        ]
+        epoch = partition.leader_epoch
+        closed = tuple(
+            StreamToClose(it.stream_id, epoch, max(0, it.end_offset + off_by)) for it in before
+        )
+        sender = self.controller.sender(partition.leader)
+        answer = self.attempt(FinishMove(*sender, *key, epoch, move.epoch, closed))
+        assert answer is not None
+        assert key not in self.image.moves
+        now = self.image.topics[key[0]].partitions[key[1]]
+        has_moved = answer.taken_back is None
+        assert (now.leader == move.target) == has_moved
+        may_move = (
+            all(it.opened and (it.node_id, it.epoch) == (partition.leader, epoch) for it in before)
+            and [it.end_offset for it in closed] == [it.end_offset for it in before]
+            and not self.image.brokers[move.target].fenced
+        )
+        assert has_moved == may_move
+        if has_moved:
+            assert not any(self.image.streams[it.stream_id].opened for it in before)
+
     # Objects
 
     @precondition(lambda self: any(self.alive(it) and self.opened(it) for it in NODES))
@@ -397,6 +442,11 @@ class MetadataMachine(RuleBasedStateMachine):
             elif before != after:
                 assert (before, after) in LIFE
         self.ids_seen |= set(new)
+
+    @invariant()
+    def moves_lead_elsewhere(self):
+        for (topic_id, index), move in self.image.moves.items():
+            assert self.image.topics[topic_id].partitions[index].leader != move.target
 
     @invariant()
     def nothing_dangles(self):

@@ -28,6 +28,7 @@ TITLES = {
     "fetch": "Fetch sessions",
     "cluster": "Whole clusters, caught by their simulation",
     "failover": "Failover: what is lost, doubled or withheld when a broker dies",
+    "moves": "Moves of partitions between brokers that live",
     "logs": "Logs, their owners, and who drains them",
     "device_fence": "Fences of WAL devices",
 }

@@ -13,10 +13,12 @@ from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.drain_metrics import DrainCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
+from headrace.broker.collectors.move_metrics import MoveCollector
 from headrace.broker.collectors.offline_metrics import OfflineCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.broker.partition.leadership import OpeningStatistics
+from headrace.broker.partition.moving import MoveStatistics
 from headrace.broker.partition.retention import RetentionStatistics
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
@@ -54,6 +56,7 @@ def collectors() -> list[Collector]:
         BlockCacheCollector(DataBlockStatistics(), IndexCacheStatistics()),
         MetadataCollector(CLIENT),  # type: ignore[arg-type]
         DrainCollector(DrainStatistics()),
+        MoveCollector(MoveStatistics()),
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
         OfflineCollector(status, MetadataImage),
         PublishingCollector(PublishingStatistics()),

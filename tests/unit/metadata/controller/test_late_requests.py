@@ -8,6 +8,7 @@ import pytest
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
+    AlterReassignments,
     BeginLog,
     CloseStream,
     CloseStreamBatch,
@@ -15,12 +16,14 @@ from headrace.metadata.rpc.requests import (
     CompactStreamObject,
     EndLog,
     FinishDrain,
+    FinishMove,
     ForgetObjects,
     NodeMutation,
     OpenStream,
     OpenStreamBatch,
     PrepareObjects,
     PutKeyValues,
+    Reassignment,
     RefuseDrain,
     ReportEnd,
     StreamToClose,
@@ -41,7 +44,7 @@ class Scene:
     """Brokers 1 to 3 with their logs; broker 1 leads a partition."""
 
     def __init__(self):
-        self.controller = PureController(level=2)
+        self.controller = PureController()
         for node_id in (1, 2, 3):
             self.controller.register(node_id)
             self.controller.begin_log(node_id)
@@ -138,6 +141,31 @@ class Scene:
         return late
 
 
+    def _move(self, target, node_id, epoch):
+        controller = self.controller
+        topic = controller.image.topic("topic")
+        controller.do(AlterReassignments((Reassignment("topic", 0, (target,)),)))
+        it = topic.partitions[0]
+        for stream_id in (it.data_stream_id, it.meta_stream_id):
+            if not controller.stream(stream_id).opened:
+                controller.open(stream_id, epoch, node_id)
+        closed = tuple(
+            StreamToClose(stream_id, epoch, 0) for stream_id in (it.data_stream_id, it.meta_stream_id)
+        )
+        move = controller.image.moves[topic.topic_id, 0]
+        sender = controller.sender(node_id)
+        request = FinishMove(*sender, topic.topic_id, 0, epoch, move.epoch, closed)
+        controller.do(request)
+        return request
+
+    def moving(self):
+        """The partition is back, and about to move again."""
+        late = self._move(2, 1, 0)
+        self._move(1, 2, 1)
+        self.controller.do(AlterReassignments((Reassignment("topic", 0, (2,)),)))
+        return late
+
+
 LATE = {
     OpenStream: Scene.opening,
     OpenStreamBatch: Scene.openings,
@@ -152,6 +180,7 @@ LATE = {
     FinishDrain: Scene.finishing,
     RefuseDrain: Scene.refusing,
     ReportEnd: Scene.reporting,
+    FinishMove: Scene.moving,
 }
 
 

@@ -53,6 +53,8 @@ GOLDEN = [
     ),
     (topics.PartitionRecord(ID, 0, 1, 2, 10, 11), "97 15 " + ID_BYTES.hex() + " 00 01 02 0a 0b"),
     (topics.PartitionChangeRecord(ID, 0, 1, 3), "95 16 " + ID_BYTES.hex() + " 00 01 03"),
+    (topics.PartitionMoveRecord(ID, 0, 9, 2), "95 19 " + ID_BYTES.hex() + " 00 09 02"),
+    (topics.PartitionMoveEndedRecord(ID, 0, 9), "94 1a " + ID_BYTES.hex() + " 00 09"),
     (topics.RemoveTopicRecord(ID), "92 17 " + ID_BYTES.hex()),
     (topics.ConfigRecord(2, "t", "k", None), "95 18 02 a174 a16b c0"),
     (streams.StreamRecord(5, ID, 0, -1, 0, 0), "97 1e 05 " + ID_BYTES.hex() + " 00 ff 00 00"),
