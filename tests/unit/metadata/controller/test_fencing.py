@@ -8,6 +8,7 @@ from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
+    AlterReassignments,
     BeginLog,
     CloseStream,
     CloseStreamBatch,
@@ -16,12 +17,14 @@ from headrace.metadata.rpc.requests import (
     CompactStreamObject,
     EndLog,
     FinishDrain,
+    FinishMove,
     ForgetObjects,
     NodeMutation,
     OpenStream,
     OpenStreamBatch,
     PrepareObjects,
     PutKeyValues,
+    Reassignment,
     RefuseDrain,
     ReportEnd,
     StreamToClose,
@@ -49,6 +52,7 @@ def one_of_each(controller):
     controller.open(closed_id)
     begun = begin_and_drain(controller)
     drain = controller.log(2).drain
+    moved = finished_move(controller)
     sender = controller.sender()
     requests = (
         AllocateProducerIds(*sender),
@@ -67,6 +71,7 @@ def one_of_each(controller):
         RefuseDrain(*sender, 2, drain.epoch, "not there"),
         EndLog(*sender, 1),
         ReportEnd(*sender, 2, controller.epochs[2], "wal of 2"),
+        moved,
     )
     for _ in range(2):
         for request in requests:
@@ -83,6 +88,19 @@ def begin_and_drain(controller):
     controller.fence(2)
     controller.settle()
     return begun
+
+
+def finished_move(controller):
+    """A partition has moved from broker 1 to broker 3; return the request that finished it."""
+    controller.led_by(1, "moved")
+    (it,) = controller.image.topic("moved").partitions
+    controller.open(it.meta_stream_id)
+    controller.register(3)
+    controller.do(AlterReassignments((Reassignment("moved", 0, (3,)),)))
+    topic_id = controller.image.topic("moved").topic_id
+    closed = tuple(StreamToClose(id_, 0, 0) for id_ in (it.data_stream_id, it.meta_stream_id))
+    epoch = controller.image.moves[topic_id, 0].epoch
+    return FinishMove(*controller.sender(), topic_id, 0, 0, epoch, closed)
 
 
 def replace_process(controller):
@@ -111,7 +129,7 @@ def forget(controller):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_repetition_is_refused_once_the_epoch_is_over(kind, end):
     """Also where it took effect and the answer was lost: who wakes up must learn that it has been replaced."""
-    controller = PureController(level=2)
+    controller = PureController()
     controller.register(incarnation=1)
     request = one_of_each(controller)[kind]
     refusal = end(controller)
@@ -122,7 +140,7 @@ def test_a_repetition_is_refused_once_the_epoch_is_over(kind, end):
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_epoch_that_is_still_to_come_is_refused_as_well(kind):
     """Numbers of another log, from before its controllers were lost."""
-    controller = PureController(level=2)
+    controller = PureController()
     controller.register(incarnation=1)
     request = one_of_each(controller)[kind]
     fields = [getattr(request, name) for name in request.__struct_fields__]
@@ -132,7 +150,7 @@ def test_an_epoch_that_is_still_to_come_is_refused_as_well(kind):
 
 
 def test_every_request_of_a_node_is_among_them():
-    controller = PureController(level=2)
+    controller = PureController()
     controller.register(incarnation=1)
 
     assert set(one_of_each(controller)) == set(KINDS)

@@ -140,7 +140,6 @@ class Scene:
         self.controller.begin_log(2)
         return late
 
-
     def _move(self, target, node_id, epoch):
         controller = self.controller
         topic = controller.image.topic("topic")
@@ -150,7 +149,8 @@ class Scene:
             if not controller.stream(stream_id).opened:
                 controller.open(stream_id, epoch, node_id)
         closed = tuple(
-            StreamToClose(stream_id, epoch, 0) for stream_id in (it.data_stream_id, it.meta_stream_id)
+            StreamToClose(stream_id, epoch, 0)
+            for stream_id in (it.data_stream_id, it.meta_stream_id)
         )
         move = controller.image.moves[topic.topic_id, 0]
         sender = controller.sender(node_id)
