@@ -10,6 +10,7 @@ from headrace.metadata.commits import Committed, Committer, Decide
 from headrace.metadata.controller.brokers import fence_broker, require_broker, unfence_broker
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.drains import due_logs, is_drain_over, settle_log
+from headrace.metadata.controller.leaving import has_to_move_away, move_away
 from headrace.metadata.controller.logs import has_keys_left, replace_keys
 from headrace.metadata.controller.moves import MoveDeadlines, lost_moves, take_back
 from headrace.metadata.controller.objects import expire_objects
@@ -124,7 +125,7 @@ class BrokerSupervision:
     def follow(self, old: MetadataImage, new: MetadataImage) -> None:
         """Begin and end sessions according to committed registrations and fencings; look at what may be due."""
         self._move_deadlines.follow(old, new, self._boot_clock_ms())
-        if is_drain_over(old, new):
+        if is_drain_over(old, new) or (old.moves is not new.moves and has_to_move_away(new)):
             self._may_be_due.set()
         if old.brokers is new.brokers:
             return
@@ -178,6 +179,8 @@ class BrokerSupervision:
         for log_id in due_logs(self._quorum.image, now_ms):
             await self._committer.propose(_settle(log_id))
         await self._take_moves_back()
+        if has_to_move_away(self._quorum.image):
+            await self._committer.propose(move_away)
         prepared = self._quorum.image.objects.prepared
         if any(expires_ms <= now_ms for expires_ms in prepared.values()):
             await self._committer.propose(

@@ -241,8 +241,10 @@ class BrokerRole:
                     admin.stage = SERVING
                     ready(client.image.cluster_id, self._address(bound, parts, recovery))
                     await stop.wait()
-                admin.stage = "stopping"
                 leave()
+                admin.stage = "moving partitions away"
+                await parts.moves.emptied()
+                admin.stage = "stopping"
                 await listener.drain()
                 if (
                     client.is_lease_valid()

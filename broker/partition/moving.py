@@ -27,6 +27,7 @@ from headrace.loop_clock import loop_ms
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage, MoveImage
+from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.rpc.requests import FinishMove, StreamToClose
 from headrace.metadata.rpc.responses import MoveFinished
 from headrace.storage.engine import StorageEngine
@@ -41,6 +42,8 @@ MAX_FREEZE_MS: Final = 2_000  # until the target may be asked for as the leader
 SHORT_UPLOAD_MS: Final = 200
 MAX_UPLOADS: Final = 5
 PAUSE_MS: Final = 250  # before the next attempt
+MAX_LEAVE_MS: Final = 30_000  # that a broker waits before it ends
+LOOK_MS: Final = 20
 
 
 class MoveStatistics(msgspec.Struct):
@@ -82,6 +85,29 @@ class PartitionMoves:
                 await self._changed.wait()
                 self._changed.clear()
                 self._begin_due(tasks)
+
+    async def emptied(self) -> None:
+        """Wait until others lead all that this broker serves: at most `MAX_LEAVE_MS`, and only while somebody can.
+
+        The controller moves the partitions of a broker that has told that it is about to end, see
+        `headrace.metadata.controller.leaving`.
+        """
+        for _ in range(MAX_LEAVE_MS // LOOK_MS):
+            if not (len(self._registry) and self._client.is_lease_valid() and self._can_leave()):
+                return
+            await asyncio.sleep(LOOK_MS / 1000)
+        logger.warning(
+            "partitions have not moved away in time; others take them over once this broker has ended",
+            extra={"partitions": len(self._registry)},
+        )
+
+    def _can_leave(self) -> bool:
+        """Whether another broker may take partitions, which is not about to end itself."""
+        image = self._client.image
+        return level_of(image.features) >= MOVES_LEVEL and any(
+            not it.fenced and it.reach and it.node_id != self._node_id
+            for it in image.brokers.values()
+        )
 
     def _opened(self, partition: Partition) -> None:
         del partition

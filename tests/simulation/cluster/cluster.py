@@ -53,6 +53,7 @@ class Host:
         self.address: NodeAddress | None = None  # once it serves
         self.starts = 0
         self.keep_down = False
+        self.stop = asyncio.Event()  # of the process: set as by SIGTERM
         self.is_repaired = False  # an operator keeps it down
 
     @property
@@ -113,7 +114,8 @@ class Cluster:
             if host.process is process:
                 host.address = address
 
-        run = node.run(ready, asyncio.Event())
+        host.stop = asyncio.Event()
+        run = node.run(ready, host.stop)
         host.task = self.loop.create_task(run, context=process.context)
         host.task.add_done_callback(lambda task: self._ended(host, process, task))
 

@@ -23,6 +23,8 @@ SECOND_DRAINER = "second drainer"
 LONG_DRAIN = "log drained, however long it takes"
 LEVEL_RAISED = "level raised"
 LEASES_END = "leases end"
+STOPPED_IN_ORDER = "broker stopped in order"
+STOP_S = 40.0
 LONG_DRAIN_S = 15.0
 MAX_AHEAD_MS = 600_000  # of a wall clock; records more than an hour ahead are refused
 
@@ -64,6 +66,7 @@ class Story:
             LONG_DRAIN: self._long_drain,
             LEVEL_RAISED: self._level_raised,
             LEASES_END: self._leases_end,
+            STOPPED_IN_ORDER: self._stopped_in_order,
         }
 
     async def tell(self, until_s: float) -> None:
@@ -166,6 +169,27 @@ class Story:
         async with asyncio.TaskGroup() as all_of_them:
             for host in self.cluster.brokers:
                 all_of_them.create_task(self._lease_ends(host))
+
+    async def _stopped_in_order(self) -> None:
+        """A broker is asked to stop, and is started again when it has: it leaves nothing that others can lead."""
+        cluster, host = self.cluster, self.rng.choice(self.cluster.brokers)
+        process = host.process
+        if process is None or host.address is None or not host.is_running:
+            return
+        begun, is_alone = self.begun, self.lasting == 1
+        led = len(inspection.led_by(cluster, host))
+        host.stop.set()
+        until_s = cluster.loop.time() + STOP_S
+        while host.process is process and not host.has_ended and cluster.loop.time() < until_s:
+            await asyncio.sleep(inspection.LOOK_S)
+        left = inspection.led_by(cluster, host)
+        if host.process is process and is_alone and begun == self.begun:
+            cluster.counts["partitions moved before an end"] += led - len(left)
+            if cluster.nature.is_calm and set(cluster.nature.faults) == {STOPPED_IN_ORDER}:
+                cluster.failures += [f"{it} is left behind by {host.name}" for it in sorted(left)]
+        while host.process is process and cluster.loop.time() < until_s:
+            await asyncio.sleep(inspection.LOOK_S)
+        await cluster.serving([host])
 
     async def _lease_ends(self, host: Host) -> None:
         cluster, until_s = self.cluster, self.cluster.loop.time() + SESSION_S

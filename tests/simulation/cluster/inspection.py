@@ -110,6 +110,18 @@ def served(host: Host) -> set[tuple[UUID, int]]:
     )
 
 
+def led_by(cluster: Cluster, host: Host) -> set[tuple[UUID, int]]:
+    """Return the partitions that a broker leads, by the newest metadata."""
+    image = newest_image(cluster)
+    topics = () if image is None else image.topics.values()
+    return {
+        (topic.topic_id, it.partition)
+        for topic in topics
+        for it in topic.partitions
+        if it.leader == host.node_id
+    }
+
+
 async def unserved(
     cluster: Cluster, wanted: set[tuple[UUID, int]], within_s: float
 ) -> set[tuple[UUID, int]]:

@@ -1,7 +1,7 @@
 """What one seed's run is like: how many nodes, the weather, which faults, and settings. Pure."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headrace.metadata.levels import NEWEST
 from tests.simulation.cluster.bucket import Weather
@@ -32,6 +32,8 @@ FAULTS = (
     "owner back in its drain",
     "drainer killed",
 )
+# After the others: what a seed draws of them stays the same.
+LATER_FAULTS = ("broker stopped in order",)
 # In these nothing else is wrong while brokers are lost: others must serve their partitions in time.
 LOSSES = frozenset({"broker lost", "most brokers lost", "drainer killed"})
 
@@ -90,7 +92,7 @@ def draw(rng: random.Random) -> Nature:
     is_calm = rng.random() < 0.05  # now and then nothing is wrong at all
     stormy = 0.0 if is_calm else rng.choice((0.0, 0.01, 0.04))
     lossy = 0.0 if is_calm else rng.choice((0.0, 0.0, 0.01))
-    return Nature(
+    drawn = Nature(
         controllers=controllers,
         brokers=brokers,
         faults=() if is_calm else tuple(it for it in FAULTS if rng.random() < 0.6),
@@ -120,3 +122,6 @@ def draw(rng: random.Random) -> Nature:
         shares_kernel=rng.random() < 0.5,
         move_pause_s=rng.choice((None, (0.05, 0.3), (0.5, 3.0))),
     )
+    if is_calm or rng.random() < 0.5:
+        return drawn
+    return replace(drawn, faults=(*drawn.faults, *LATER_FAULTS))

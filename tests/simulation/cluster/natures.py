@@ -112,5 +112,9 @@ NATURES = {
         sync_s=0.03,
         move_pause_s=MOVE_PAUSE_S,
     ),
+    "rolling restarts": nature("broker stopped in order"),
+    "rolling restarts and moves": replace(
+        nature("broker stopped in order", "kill", "bucket down"), move_pause_s=MOVE_PAUSE_S
+    ),
     "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),
 }
