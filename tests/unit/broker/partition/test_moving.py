@@ -163,8 +163,9 @@ class Broker:
         return self.registry.get(KEY) is self.partition
 
     async def frozen(self) -> None:
-        while not self.partition.is_frozen:
-            await asyncio.sleep(0.001)
+        async with asyncio.timeout(30):  # of virtual time
+            while not self.partition.is_frozen:
+                await asyncio.sleep(0.001)
 
 
 def test_a_partition_is_uploaded_checkpointed_and_handed_over() -> None:
