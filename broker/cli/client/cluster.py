@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from headrace.broker.cli.client.drain import drain
 from headrace.broker.cli.client.features import features, upgrade
 from headrace.broker.cli.client.kafka_clients import admin_client
 from headrace.broker.cli.client.logs import COLUMNS, accept_loss, logs_from, shown
@@ -23,6 +24,7 @@ cluster.add_command(quorum)
 cluster.add_command(features)
 cluster.add_command(upgrade)
 cluster.add_command(accept_loss)
+cluster.add_command(drain)
 
 
 @cluster.command()

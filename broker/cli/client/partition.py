@@ -1,12 +1,13 @@
 """`headrace partition`: move partitions between brokers, and see which are moving."""
 
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 import click
 
 from headrace.broker.cli.client.kafka_clients import admin_client, ask
-from headrace.broker.cli.failures import CommandFailedError, refusal
+from headrace.broker.cli.failures import CommandFailedError, raise_all, refusal
 from headrace.broker.cli.options import bootstrap_option, output_option
 from headrace.broker.cli.output import emit_for_programs, emit_rows, talk
 
@@ -47,7 +48,7 @@ def move(
     about = f"partition {topic}-{number}"
     with admin_client(bootstrap, about=about) as admin:
         begun_s = time.monotonic()
-        _alter(admin, topic, number, target, about)
+        raise_all(reassign(admin, {(topic, number): target}))
         if cancel:
             result = "taken back"
         elif no_wait:
@@ -83,25 +84,40 @@ def moves(bootstrap: str, output: str) -> None:
     emit_rows(rows, output=output, columns=("topic", "partition", "from", "to"))
 
 
-def _alter(admin: Any, topic: str, number: int, target: int | None, about: str) -> None:
+def reassign(admin: Any, targets: Mapping[tuple[str, int], int | None]) -> list[CommandFailedError]:
+    """Begin moves, by topic and partition; None takes one back. Return what was refused.
+
+    Raises:
+        CommandFailedError: all of it was.
+    """
     from kafka import errors
 
     from headrace.protocol.messages import AlterPartitionReassignmentsRequest
 
     asked = AlterPartitionReassignmentsRequest.ReassignableTopic
-    replicas = None if target is None else [target]
-    wanted = asked.ReassignablePartition(partition_index=number, replicas=replicas)
+    topics: dict[str, list[Any]] = {}
+    for (topic, number), target in targets.items():
+        replicas = None if target is None else [target]
+        wanted = asked.ReassignablePartition(partition_index=number, replicas=replicas)
+        topics.setdefault(topic, []).append(wanted)
     request = AlterPartitionReassignmentsRequest(
         timeout_ms=TIMEOUT_S * 1000,
         allow_replication_factor_change=True,
-        topics=[asked(name=topic, partitions=[wanted])],
+        topics=[asked(name=name, partitions=partitions) for name, partitions in topics.items()],
     )
     answer = ask(admin, request)
-    told = [answer, *(it for each in answer.responses for it in each.partitions)]
-    for it in told:
-        if it.error_code:
-            kind = errors.for_code(it.error_code)
-            raise refusal(kind.__name__, it.error_message, about=about)
+    if answer.error_code:
+        raise refusal(errors.for_code(answer.error_code).__name__, answer.error_message, about="")
+    return [
+        refusal(
+            errors.for_code(it.error_code).__name__,
+            it.error_message,
+            about=f"partition {topic.name}-{it.partition_index}",
+        )
+        for topic in answer.responses
+        for it in topic.partitions
+        if it.error_code
+    ]
 
 
 def _wait_until_moved(admin: Any, topic: str, number: int, target: int | None, about: str) -> None:
