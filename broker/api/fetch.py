@@ -130,7 +130,7 @@ class FetchHandler:
         if self._transit and len(session.changed) <= SLICE_PARTITIONS:
             arriving = self._arriving(session.look(), by_id=fetch.by_id)
             if arriving:
-                return self._wait_for(arriving, fetch, reply, begin_s)
+                return self._wait(fetch, reply, begin_s, arriving)
         if len(session.changed) <= SLICE_PARTITIONS:
             result = self._reader.read_cached(session.look(), fetch.max_bytes, by_id=fetch.by_id)
             if not result.has_cold and result.has_lease and fetch.is_enough(result):
@@ -157,15 +157,17 @@ class FetchHandler:
             it for it in found if it is not None and it in self._transit and not partitions.get(it)
         ]
 
-    async def _wait_for(
-        self, arriving: list[PartitionKey], fetch: "_Fetch", reply: Reply, begin_s: float
+    async def _wait(
+        self,
+        fetch: "_Fetch",
+        reply: Reply,
+        begin_s: float,
+        arriving: Sequence[PartitionKey] = (),
     ) -> None:
-        """Wait for partitions that are on their way; what is not here after a moment is answered as always."""
-        await self._transit.settled(arriving)
-        await self._wait(fetch, reply, begin_s)
+        """Read, from the bucket if necessary, until there is enough, time is up, or the client has disconnected.
 
-    async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
-        """Read, from the bucket if necessary, until there is enough, time is up, or the client has disconnected."""
+        First wait for partitions that are on their way; what is not here after a moment is answered as always.
+        """
         loop = asyncio.get_running_loop()
         deadline_s = loop.time() + min(fetch.request.max_wait_ms, MAX_WAIT_MS) / 1000
         context, session = fetch.session, fetch.session.session
@@ -174,6 +176,7 @@ class FetchHandler:
         )
         is_over = False
         try:
+            await self._transit.settled(arriving)
             while not reply.is_lost:
                 targets = () if context.is_over else session.look()
                 result = await self._reader.read(targets, fetch.max_bytes, by_id=fetch.by_id)

@@ -625,3 +625,35 @@ def test_what_was_sent_again_elsewhere_holds_nothing_up() -> None:
         again = memoryview(bytearray(batch(sequence=sequence)))
         partition.append(again, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
     assert broker.one(9, "t", None, batch(sequence=3)).error_code == 0
+
+
+class TestPartitionsOnTheirWay:
+    """A partition that is frozen, or about to come: the request waits, and is served in its place afterwards."""
+
+    def test_a_request_waits_until_the_partition_is_there(self) -> None:
+        async def main() -> None:
+            broker = Broker()
+            key = (topic_id(1), 1)
+            broker.registry.transit.hold(key)
+            reply, rest = broker.start(9, [("t", None, [(0, batch()), (1, batch())])])
+            assert rest is not None
+            waiting = asyncio.ensure_future(rest)
+            for _ in range(10):
+                await asyncio.sleep(0)
+            assert broker.logs[0].data.batches == []
+            broker.registry.transit.release(key)
+            await waiting
+            assert [len(it.data.batches) for it in broker.logs[:2]] == [1, 1]
+            broker.confirm()
+            assert reply.outcome == "sent"
+
+        run(main())
+
+    def test_requests_for_others_do_not_wait(self) -> None:
+        async def main() -> None:
+            broker = Broker()
+            broker.registry.transit.hold((topic_id(1), 1))
+            _, rest = broker.start(9, [("t", None, [(0, batch())])])
+            assert rest is None
+
+        run(main())
