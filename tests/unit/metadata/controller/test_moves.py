@@ -94,6 +94,7 @@ class TestBeginning:
 
         moving = begin(controller, 2)
 
+        assert moving is not None
         assert (moving.target, moving.epoch) == (2, controller.image.index)
         assert partitions(controller) is before
         assert is_open(controller) == [True, True]
