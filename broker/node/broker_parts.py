@@ -21,7 +21,6 @@ from headrace.broker.network.listener import Listener
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.partition.leadership import PartitionLeadership
-from headrace.broker.partition.moving import PartitionMoves
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.retention import Retention
 from headrace.broker.telemetry.readiness import CheckResult
@@ -91,9 +90,6 @@ class BrokerParts:
             node_id=config.node_id,
             config=config.log,
             wall_clock_ms=wall_clock_ms,
-        )
-        self.moves = PartitionMoves(
-            client=client, engine=self.engine, registry=self.partitions, node_id=config.node_id
         )
         self.retention = Retention(self.partitions, config.log, wall_clock_ms)
         self._creation = TopicCreation(

@@ -22,6 +22,7 @@ from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
 from headrace.broker.node.log_drains import make_log_drains
 from headrace.broker.node.registration import Registration, answered
+from headrace.broker.partition.moving import PartitionMoves
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.readiness import CheckResult
 from headrace.config.node import Endpoint, NodeConfig
@@ -224,11 +225,18 @@ class BrokerRole:
             recovery = await unless_stopped(stop, parts.engine.start())
             self._show(client, parts, listener)
             await unless_stopped(stop, answered(self._config, client.serve))
+            moves = PartitionMoves(
+                client=client,
+                engine=parts.engine,
+                registry=parts.partitions,
+                node_id=self._config.node_id,
+            )
+            admin.server.expose(MoveCollector(moves.statistics))
             dispatcher = parts.dispatcher(listener.turns)
             jobs = (
                 parts.engine.run(),
                 parts.leadership.run(),
-                parts.moves.run(),
+                moves.run(),
                 parts.coordinator.run(),
                 self._load_handlers(dispatcher),
             )
@@ -243,7 +251,7 @@ class BrokerRole:
                     await stop.wait()
                 leave()
                 admin.stage = "moving partitions away"
-                await parts.moves.emptied()
+                await moves.emptied()
                 admin.stage = "stopping"
                 await listener.drain()
                 if (
@@ -286,7 +294,6 @@ class BrokerRole:
         self._admin.turns.who = parts.requests.take_latest
         listener.turns.on_turn = listener.reads.on_turn = self._admin.turns.wake
         server.expose(parts.background_collector())
-        server.expose(MoveCollector(parts.moves.statistics))
         server.expose(CoordinatorCollector(parts.coordinator))
         server.expose(parts.budget_collector())
         server.expose(parts.block_cache_collector())

@@ -89,6 +89,20 @@ class CheckpointLog:
         if self._bytes_since_last:
             await self.write_durably()
 
+    async def settle(self) -> tuple[int, int]:
+        """Write a checkpoint if the log has grown, and wait until all that was appended is acknowledged.
+
+        Returns:
+            Where data stream and meta stream end.
+
+        Raises:
+            EngineFailedError, FencedError: it never will be.
+        """
+        await self.write_news()
+        await self._data.confirmed()
+        await self._meta.confirmed()
+        return self._data.next_offset, self._meta.next_offset
+
     async def cover(self, offset: int) -> bool:
         """Ensure a durable checkpoint of everything below `offset`; False when that fails."""
         return self._durable_offset >= offset or await self.write_durably()

@@ -158,11 +158,11 @@ class PartitionMoves:
 
     def _thaw(self, key: PartitionKey) -> None:
         partition, _ = self._frozen.pop(key)
-        partition.thaw()
+        partition.set_frozen(frozen=False)
         self._registry.transit.release(key)
 
     def _freeze(self, key: PartitionKey, partition: Partition) -> None:
-        partition.freeze()
+        partition.set_frozen(frozen=True)
         self._frozen[key] = (partition, loop_ms())
         self._registry.transit.hold(key)
 
@@ -211,7 +211,7 @@ class PartitionMoves:
             self._freeze(key, partition)
             try:
                 async with asyncio.timeout(MAX_FREEZE_MS / 1000):
-                    ends = await partition.settle()
+                    ends = await partition.checkpoints.settle()
                     await self._engine.leaving.upload(stream_ids)
             except BaseException:
                 if key in self._frozen:

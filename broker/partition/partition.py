@@ -365,29 +365,10 @@ class Partition:
         """Whether it takes no appends for a moment, as it moves."""
         return self._refusal is _FROZEN
 
-    def freeze(self) -> None:
-        """Take no appends until `thaw`; reads go on. No effect once it is being closed."""
-        if self._refusal is None:
-            self._refusal = _FROZEN
-
-    def thaw(self) -> None:
-        """Take appends again."""
-        if self.is_frozen:
-            self._refusal = None
-
-    async def settle(self) -> tuple[int, int]:
-        """Write a checkpoint if the log has grown, and wait until all that was appended is acknowledged.
-
-        Returns:
-            Where data stream and meta stream end.
-
-        Raises:
-            EngineFailedError, FencedError: it never will be.
-        """
-        await self.checkpoints.write_news()
-        await self._data.confirmed()
-        await self._meta.confirmed()
-        return self._data.next_offset, self._meta.next_offset
+    def set_frozen(self, *, frozen: bool) -> None:
+        """Take no appends, or take them again; reads go on. No effect once it is being closed."""
+        if self._refusal in (None, _FROZEN):
+            self._refusal = _FROZEN if frozen else None
 
     def retire(self) -> None:
         """Refuse appends and fail waiting readers: the partition is reopened, moves, or was deleted."""

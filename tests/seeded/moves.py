@@ -78,7 +78,7 @@ BUGS = (
         "a partition takes appends while its last records are uploaded",
         "broker/partition/moving.py",
         "PartitionMoves._freeze",
-        "partition.freeze()",
+        "partition.set_frozen(frozen=True)",
         "pass",
         f"{_MOVING}::test_appends_wait_while_a_partition_is_frozen",
         simulated=_IN_CLUSTERS,
