@@ -2,8 +2,10 @@
 
 Behaviour:
   * SET 0, DELETE 1, and for lists APPEND 2 and SUBTRACT 3, on topics; validated as a whole, resource by resource.
+  * A DELETE of broker configs changes nothing, since none of them is dynamic: Kafka's reassignment tool takes back
+    throttles in this way, whether it has set any or not.
 Deviations from Apache Kafka:
-  * Broker configs are static: changing them is refused with INVALID_REQUEST and a message that names the file.
+  * Broker configs are static: setting them is refused with INVALID_REQUEST and a message that names the file.
 Version notes:
   * 1: flexible.
 Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.json; KIP-339.
@@ -13,7 +15,7 @@ from collections import Counter
 from typing import Any
 
 from headrace.broker.network.request_context import RequestContext
-from headrace.metadata.client import ConfigOperation, MetadataClient
+from headrace.metadata.client import ConfigOp, ConfigOperation, MetadataClient
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 from headrace.protocol.messages import (
@@ -22,6 +24,7 @@ from headrace.protocol.messages import (
 )
 
 TOPIC = 2
+BROKER = 4
 MAX_CONFIGS = 1_000  # of one resource; there are fewer keys
 
 _Response = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
@@ -52,6 +55,10 @@ class IncrementalAlterConfigsHandler:
             elif len(resource.configs) > MAX_CONFIGS:
                 code = ErrorCode.INVALID_REQUEST
                 message = f"more than {MAX_CONFIGS} configs of one resource"
+            elif resource.resource_type == BROKER and all(
+                it.config_operation == ConfigOp.DELETE for it in resource.configs
+            ):
+                code, message = ErrorCode.NONE, None
             elif resource.resource_type != TOPIC:
                 code = ErrorCode.INVALID_REQUEST
                 message = "only topic configs can be altered; set broker configs in server.properties and restart"

@@ -68,6 +68,18 @@ def test_a_resource_that_comes_twice_is_refused() -> None:
     assert [call[2] for call in client.calls] == ["u"]
 
 
+def test_what_brokers_do_not_have_is_taken_back() -> None:
+    """Kafka's reassignment tool does so with its throttles; a value that is set with it is refused."""
+    client = FakeClient()
+    throttle = ("leader.replication.throttled.rate", 1, None)
+    ((_, code, message),) = alter(client, 1, resource("1", throttle, resource_type=BROKER))
+    assert (code, message) == (0, None)
+    both = (throttle, ("a", 0, "1"))
+    ((_, code, _),) = alter(client, 1, resource("1", *both, resource_type=BROKER))
+    assert code == ErrorCode.INVALID_REQUEST
+    assert client.calls == []
+
+
 def test_brokers_are_configured_by_their_file_alone() -> None:
     client = FakeClient()
     ((_, code, message),) = alter(client, 1, resource("1", ("a", 0, "1"), resource_type=BROKER))
