@@ -13,7 +13,7 @@ from tests.cluster.python_load import TOPIC as PYTHON_TOPIC
 from tests.cluster.scene import Scene
 from tests.environment.kafka import run_tool
 
-ROUNDS = 3
+ROUNDS = 2
 REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 ELECT = "org.apache.kafka.tools.LeaderElectionCommand"
 
@@ -42,7 +42,7 @@ def plan_of(targets: dict[tuple[str, int], int], directory: Path) -> str:
 
 
 def test_partitions_move_under_load_and_nobody_notices(scene: Scene, tmp_path: Path) -> None:
-    """All partitions of the load and of its groups, three times around."""
+    """All partitions of the load and of its groups, twice around."""
     cluster = scene.cluster
     topics = [scene.records.topic, PYTHON_TOPIC, OFFSETS_TOPIC]
     for _ in range(ROUNDS):
