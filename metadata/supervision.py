@@ -125,7 +125,9 @@ class BrokerSupervision:
     def follow(self, old: MetadataImage, new: MetadataImage) -> None:
         """Begin and end sessions according to committed registrations and fencings; look at what may be due."""
         self._move_deadlines.follow(old, new, self._boot_clock_ms())
-        if is_drain_over(old, new) or (old.moves is not new.moves and has_to_move_away(new)):
+        if is_drain_over(old, new):
+            self._may_be_due.set()
+        if old.moves is not new.moves and has_to_move_away(new):
             self._may_be_due.set()
         if old.brokers is new.brokers:
             return
