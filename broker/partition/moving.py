@@ -119,7 +119,7 @@ class PartitionMoves:
         if old.moves is new.moves:
             return
         for key, move in old.moves.items():
-            if new.moves.get(key) is move:
+            if new.moves.get(key) == move:  # not by identity: a snapshot makes all of them anew
                 continue
             leader = _leader(new, key)
             if move.target == self._node_id and leader != self._node_id:

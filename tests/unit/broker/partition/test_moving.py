@@ -16,14 +16,17 @@ from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.transit import MAX_WAIT_MS
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.topics import (
     PartitionChangeRecord,
     PartitionMoveEndedRecord,
     PartitionMoveRecord,
     RemoveTopicRecord,
 )
+from headrace.metadata.replay import replay
 from headrace.metadata.rpc.requests import FinishMove
 from headrace.metadata.rpc.responses import MoveFinished
+from headrace.metadata.snapshot import image_to_records
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, RetriableStorageError
@@ -98,6 +101,14 @@ class Client(FakeClient):
         key, epoch = (request.topic_id, request.partition), request.leader_epoch
         self.apply(PartitionChangeRecord(*key, TARGET, epoch + 1))
         return MoveFinished(None)
+
+    def take_snapshot_over(self) -> None:
+        """The image is made anew from a snapshot of what it says."""
+        old, records = self.image, list(image_to_records(self.image))
+        empty = MetadataImage(cluster_id=old.cluster_id)
+        self.image = replay(empty, records, index=old.index + 1, term=1)
+        for listener in self.listeners:
+            listener(old, self.image)
 
     def begin_move(self, number: int = 1, target: int = TARGET, index: int = 0) -> None:
         epoch = self.image.index + 1
@@ -261,6 +272,26 @@ def test_without_an_answer_it_stays_frozen_until_the_metadata_tell(error: Any) -
             assert len(broker.client.asked) <= asked + 1
             assert broker.is_served
             assert broker.moves.statistics.taken_back_total == 1
+
+    run(main())
+
+
+def test_a_snapshot_that_tells_of_the_same_move_ends_no_freeze() -> None:
+    """A request that is on its way would close the streams before what is acknowledged after it."""
+
+    async def main() -> None:
+        broker = Broker()
+        broker.client.answers = [ControllerUnavailableError("lost")] * 1_000
+        async with broker.running():
+            broker.client.begin_move()
+            await broker.frozen()
+            await asyncio.sleep(0.1)
+            assert broker.client.asked
+            broker.client.take_snapshot_over()
+            assert broker.partition.is_frozen
+            assert isinstance(broker.append(), Rejection)
+            broker.client.take_back()
+            assert isinstance(broker.append(), Accepted)
 
     run(main())
 
