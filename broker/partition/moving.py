@@ -121,13 +121,13 @@ class PartitionMoves:
         for key, move in old.moves.items():
             if new.moves.get(key) == move:  # not by identity: a snapshot makes all of them anew
                 continue
-            leader = _leader(new, key)
-            if move.target == self._node_id and leader != self._node_id:
+            if move.target == self._node_id and _leader(new, key) != self._node_id:
                 self._registry.transit.release(key)
-            elif leader != self._node_id:
-                self._let_go(key)
             elif key in self._frozen:
-                self._thaw(key)
+                if self._leads(new, key, self._frozen[key][0]):
+                    self._thaw(key)
+                else:
+                    self._let_go(key)
         self._hold_arriving(new)
         self._changed.set()
 
@@ -136,14 +136,24 @@ class PartitionMoves:
             if move.target == self._node_id and self._registry.get(key) is None:
                 self._registry.transit.hold(key)
 
+    def _leads(self, image: MetadataImage, key: PartitionKey, partition: Partition) -> bool:
+        """Whether this broker leads a partition at the epoch at which it is open.
+
+        It may have left and come back in one batch of entries: then it is to be opened again.
+        """
+        topic = image.topic_by_id(key[0])
+        if topic is None:
+            return False
+        led = topic.partitions[key[1]]
+        return (led.leader, led.leader_epoch) == (self._node_id, partition.leader_epoch)
+
     def _let_go(self, key: PartitionKey) -> None:
-        """Stop serving a partition whose streams are closed, and which another broker leads."""
-        partition = self._registry.get(key)
-        frozen = self._frozen.pop(key, None)
-        if partition is None or frozen is None or frozen[0] is not partition:
+        """Stop serving a partition whose streams are closed, whoever leads it by now."""
+        partition, frozen_ms = self._frozen.pop(key)
+        if self._registry.get(key) is not partition:
             return  # it was closed in another way
         self.statistics.moved_total += 1
-        self.statistics.last_freeze_ms = loop_ms() - frozen[1]
+        self.statistics.last_freeze_ms = loop_ms() - frozen_ms
         logger.info(
             "partition moved to another broker",
             extra={
@@ -196,7 +206,7 @@ class PartitionMoves:
                     await asyncio.sleep(PAUSE_MS / 1000)
         finally:
             del self._running[move]
-            self.statistics.taken_back_total += _leader(self._client.image, key) == self._node_id
+            self.statistics.taken_back_total += self._leads(self._client.image, key, partition)
             self._changed.set()
 
     def _is_under_way(self, key: PartitionKey, move: MoveImage, partition: Partition) -> bool:

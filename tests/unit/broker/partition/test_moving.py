@@ -35,6 +35,8 @@ from tests.unit.broker.cluster_scene import (
     NODE_ID,
     NOW_MS,
     FakeClient,
+    MetadataRecord,
+    applied,
     broker_records,
     topic_id,
     topic_records,
@@ -107,6 +109,14 @@ class Client(FakeClient):
         old, records = self.image, list(image_to_records(self.image))
         empty = MetadataImage(cluster_id=old.cluster_id)
         self.image = replay(empty, records, index=old.index + 1, term=1)
+        for listener in self.listeners:
+            listener(old, self.image)
+
+    def apply_at_once(self, *entries: MetadataRecord) -> None:
+        """Several entries, of one record each, in one batch."""
+        old = self.image
+        for entry in entries:
+            self.image = applied(self.image, entry)
         for listener in self.listeners:
             listener(old, self.image)
 
@@ -216,6 +226,30 @@ def test_a_partition_is_let_go_with_the_entry_that_names_the_new_leader() -> Non
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             assert waits.done()
+
+    run(main())
+
+
+def test_a_partition_that_has_left_and_come_back_at_once_is_opened_again() -> None:
+    """Its streams were closed between: what was open before serves nothing any more."""
+
+    async def main() -> None:
+        broker = Broker()
+        broker.client.answers = [ControllerUnavailableError("lost")] * 1_000
+        async with broker.running():
+            broker.client.begin_move()
+            await broker.frozen()
+            broker.client.apply_at_once(
+                PartitionChangeRecord(*KEY, TARGET, 1), PartitionChangeRecord(*KEY, NODE_ID, 2)
+            )
+            assert not broker.is_served
+            assert KEY not in broker.registry.transit
+            assert isinstance(broker.append(), Rejection)
+            streams: list[Any] = [broker.data, broker.meta]
+            assert [it.abandoned for it in streams] == [True, True]
+            await asyncio.sleep(1)
+            assert broker.moves.statistics.moved_total == 1
+            assert broker.moves.statistics.taken_back_total == 0
 
     run(main())
 
