@@ -27,6 +27,7 @@ from headrace.loop_clock import loop_ms
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage, MoveImage
+from headrace.metadata.images.logs import about_to_end
 from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.rpc.requests import FinishMove, StreamToClose
 from headrace.metadata.rpc.responses import MoveFinished
@@ -104,8 +105,9 @@ class PartitionMoves:
     def _can_leave(self) -> bool:
         """Whether another broker may take partitions, which is not about to end itself."""
         image = self._client.image
+        ending = about_to_end(image.brokers, image.logs)
         return level_of(image.features) >= MOVES_LEVEL and any(
-            not it.fenced and it.reach and it.node_id != self._node_id
+            not it.fenced and it.node_id != self._node_id and it.node_id not in ending
             for it in image.brokers.values()
         )
 

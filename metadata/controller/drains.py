@@ -27,8 +27,8 @@ from headrace.metadata.images.logs import (
     Drain,
     LogImage,
     LogState,
+    about_to_end,
     is_reached,
-    leaving,
 )
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import (
@@ -138,12 +138,12 @@ def _drainer(
         if it.state == LogState.DRAINING and it.drain is not None and it.log_id != log.log_id
     )
     # Not those that are about to end: they would hand it back.
-    ending = leaving(image.logs)
+    ending = about_to_end(image.brokers, image.logs)
     ranked = [
         (drains[it.node_id], refused.get((it.node_id, it.epoch), 0), it.node_id)
         for it in image.brokers.values()
         if not it.fenced
-        and (it.node_id, it.epoch) not in ending
+        and it.node_id not in ending
         and it.node_id != refusing
         and drains[it.node_id] < MAX_DRAINS_PER_BROKER
         and not 0 <= now_ms - refused.get((it.node_id, it.epoch), -REFUSED_MS) < REFUSED_MS

@@ -10,8 +10,8 @@ from typing import Final
 
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.placement import active_brokers, partitions_led, place
-from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, TopicImage
+from headrace.metadata.images.logs import about_to_end
 from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.topics import PartitionMoveRecord
@@ -28,13 +28,9 @@ def leaving_brokers(image: MetadataImage) -> list[int]:
     """Return the active brokers that are about to end, and of which others can take the partitions."""
     if level_of(image.features) < MOVES_LEVEL:
         return []
-    try:
-        staying = set(active_brokers(image))
-    except RefusedError:
-        return []
-    return sorted(
-        it.node_id for it in image.brokers.values() if not it.fenced and it.node_id not in staying
-    )
+    ending = about_to_end(image.brokers, image.logs)
+    active = {it.node_id for it in image.brokers.values() if not it.fenced}
+    return sorted(active & ending) if active - ending else []
 
 
 def has_to_move_away(image: MetadataImage) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.logs import leaving
+from headrace.metadata.images.logs import about_to_end
 from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def active_brokers(image: MetadataImage) -> list[int]:
     """Brokers that may get partitions, sorted by id: not those that are about to end, unless all are.
 
-    Who is about to end says that it can drain no logs any more, and later empties its own.
+    Those that have told that they can drain logs come first: who has not may have begun to stop before it was to tell.
 
     Raises:
         RefusedError: there is none.
@@ -32,8 +32,8 @@ def active_brokers(image: MetadataImage) -> list[int]:
         raise RefusedError(
             ErrorCode.INVALID_REPLICATION_FACTOR, "no broker is active: all are fenced or starting"
         )
-    ending = leaving(image.logs)
-    staying = [it for it in found if (it, image.brokers[it].epoch) not in ending]
+    ending = about_to_end(image.brokers, image.logs)
+    staying = [it for it in found if it not in ending]
     return [it for it in staying if image.brokers[it].reach] or staying or found
 
 

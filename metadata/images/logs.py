@@ -19,6 +19,7 @@ import immutables
 import msgspec
 
 from headrace.invariants import InvariantError, require
+from headrace.metadata.images.brokers import Brokers
 from headrace.metadata.records.logs import (
     LogAssignedRecord,
     LogDrainedRecord,
@@ -107,9 +108,19 @@ def log_of(logs: Logs, node_id: int) -> LogImage | None:
     return next((it for it in logs.values() if it.owner == node_id), None)
 
 
-def leaving(logs: Logs) -> set[tuple[int, int]]:
-    """Return the registrations (node id, epoch) that have emptied their logs: they are about to end, or have ended."""
-    return {(it.owner, it.epoch) for it in logs.values() if it.state == LogState.EMPTY}
+def about_to_end(brokers: Brokers, logs: Logs) -> set[int]:
+    """Return the brokers (node ids) that have begun to stop.
+
+    Such a broker tells that it can drain no logs any more, and later empties its own. One that has not told its log
+    yet, as after a raise of the level, can drain none either, but stays.
+    """
+    return {
+        log.owner
+        for log in logs.values()
+        if (broker := brokers.get(log.owner)) is not None
+        and log.epoch == broker.epoch
+        and (log.state == LogState.EMPTY or (log.medium != LogMedium.UNKNOWN and not broker.reach))
+    }
 
 
 def drains_of(logs: Logs, node_id: int, node_epoch: int) -> list[LogImage]:
