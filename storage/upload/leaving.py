@@ -34,6 +34,10 @@ class Blocks(Protocol):
         """Keep a task, fail when it fails, and end it with the others."""
         ...
 
+    def require_running(self) -> None:
+        """Raise why uploads have ended, if they have."""
+        ...
+
 
 class _Group:
     """Streams that leave together, and the upload that was begun last of them."""
@@ -91,6 +95,7 @@ class LeavingStreams:
 
         Cancellation: what has begun goes on.
         """
+        self._blocks.require_running()
         group = self._groups[stream_ids[0]]
         block = self._cache.active
         if block is not None:

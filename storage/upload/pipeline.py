@@ -119,8 +119,7 @@ class UploadPipeline:
         """
         if wal_end_offset <= self._committed_wal_end:
             return
-        if self._stopped is not None:
-            raise type(self._stopped)(*self._stopped.args)
+        self.require_running()
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append((wal_end_offset, waiter))
         self._awaited_wal_end = max(self._awaited_wal_end, wal_end_offset)
@@ -148,9 +147,21 @@ class UploadPipeline:
             self.own(self._commits)
 
     def own(self, task: asyncio.Task[Uploaded] | asyncio.Task[None]) -> None:
-        """Keep a task: fail when it fails, and end it with the others."""
+        """Keep a task: fail when it fails, and end it with the others, at once if these have ended."""
         self._tasks[task] = None
         task.add_done_callback(self._ended)
+        if self._stopped is not None:
+            task.cancel()
+
+    def require_running(self) -> None:
+        """Return only if uploads have not ended.
+
+        Raises:
+            FencedError: this node has been replaced.
+            EngineFailedError: uploading has ended.
+        """
+        if self._stopped is not None:
+            raise type(self._stopped)(*self._stopped.args)
 
     def _ended(self, task: asyncio.Task[Uploaded] | asyncio.Task[None]) -> None:
         self._tasks.pop(task, None)

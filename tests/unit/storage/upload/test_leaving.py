@@ -248,6 +248,69 @@ def test_a_stop_ends_who_waits():
     run(scenario())
 
 
+def test_after_a_fence_nothing_is_uploaded_and_a_shutdown_waits_for_nothing():
+    async def scenario():
+        node, streams = await node_with_three()
+        await node.append_all(streams[1], [100])
+        node.engine.leaving.begin(LEAVES)
+        node.engine.fence("replaced")
+        node.store.hold()
+
+        left = asyncio.create_task(node.engine.leaving.upload(LEAVES))
+        await settle()
+
+        assert not node.store.held
+        async with asyncio.timeout(60):
+            await node.engine.shutdown()
+        assert isinstance(left.exception(), FencedError)
+        assert commits(node) == []
+
+    run(scenario())
+
+
+def test_an_upload_that_waits_to_be_committed_is_not_after_a_fence():
+    async def scenario():
+        node, streams = await node_with_three()
+        await node.append_all(streams[1], [100])
+        await node.append_all(streams[STAYS], [100])
+        node.store.hold()
+        forced = asyncio.create_task(node.engine.force_upload())
+        await settle()
+        (before,) = node.store.held
+        node.engine.leaving.begin(LEAVES)
+        await node.append_all(streams[1], [100])
+        left = asyncio.create_task(node.engine.leaving.upload(LEAVES))
+        await settle()
+        (apart,) = set(node.store.held) - {before}
+        node.store.release(apart)  # its objects are there; they wait for the block before
+        await settle()
+
+        node.engine.fence("replaced")
+        node.store.release_all()
+        outcomes = await asyncio.gather(forced, left, return_exceptions=True)
+        async with asyncio.timeout(60):
+            await node.engine.shutdown()
+
+        assert all(isinstance(it, (FencedError, EngineFailedError)) for it in outcomes)
+        assert commits(node) == []
+
+    run(scenario())
+
+
+def test_tasks_that_come_after_a_stop_are_cancelled():
+    async def scenario():
+        node = await Node().start()
+        node.engine.fence("replaced")
+        task = asyncio.create_task(asyncio.sleep(3600))
+
+        node.engine._pipeline.own(task)
+        await asyncio.wait([task], timeout=5)
+
+        assert task.cancelled()
+
+    run(scenario())
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_whatever_leaves_and_stays_in_which_order_all_of_it_is_recovered(seed):
     """Random appends, archivings, leavings and returns; a crash at any moment loses and doubles nothing."""
