@@ -71,6 +71,7 @@ class PartitionMoves:
         self._registry = registry
         self._node_id = node_id
         self._changed = asyncio.Event()
+        self._is_fenced = False  # then nothing begins any more
         self._running: dict[MoveImage, asyncio.Task[None]] = {}
         self._frozen: dict[PartitionKey, tuple[Partition, int]] = {}  # since when, in loop_ms
         self.statistics = MoveStatistics()
@@ -182,7 +183,7 @@ class PartitionMoves:
         """Begin the oldest of the moves from here, as many as may be under way."""
         image = self._client.image
         for key, move in sorted(image.moves.items(), key=lambda it: (it[1].epoch, it[0])):
-            if len(self._running) >= MAX_MOVES:
+            if self._is_fenced or len(self._running) >= MAX_MOVES:
                 return
             partition = self._registry.get(key)
             if (
@@ -202,7 +203,8 @@ class PartitionMoves:
                 try:
                     await self._attempt(key, move, partition)
                 except (FencedError, NodeFencedError):
-                    return  # somebody else decides about this broker's partitions
+                    self._is_fenced = True  # somebody else decides about this broker's partitions
+                    return
                 except (StorageError, RefusedError, TimeoutError) as error:
                     self._note_failure(partition, move, error)
                     await asyncio.sleep(PAUSE_MS / 1000)

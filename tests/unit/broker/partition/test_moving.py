@@ -15,7 +15,7 @@ from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.transit import MAX_WAIT_MS
 from headrace.config.topic import EffectiveTopicConfig
-from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.topics import (
     PartitionChangeRecord,
@@ -29,7 +29,7 @@ from headrace.metadata.rpc.responses import MoveFinished
 from headrace.metadata.snapshot import image_to_records
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
-from headrace.storage.errors import BackPressureError, RetriableStorageError
+from headrace.storage.errors import BackPressureError, FencedError, RetriableStorageError
 from tests.simulation.virtual_time import run
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
@@ -359,6 +359,23 @@ def test_an_upload_that_fails_is_tried_again_and_the_partition_served_meanwhile(
             assert isinstance(broker.append(), Accepted)
             await asyncio.sleep(5)
             assert not broker.is_served
+
+    run(main())
+
+
+@pytest.mark.parametrize("error", [FencedError("replaced"), NodeFencedError("replaced")], ids=str)
+def test_who_is_fenced_begins_nothing_more(error: Exception) -> None:
+    async def main() -> None:
+        broker = Broker(partitions=2)
+        broker.serve(1)
+        broker.leaving.errors = [error] * 10
+        async with broker.running():
+            broker.client.begin_move()
+            await asyncio.sleep(1)
+            broker.client.begin_move(index=1)
+            await asyncio.sleep(1)
+            assert broker.leaving.uploads == 1
+            assert broker.client.asked == []
 
     run(main())
 
