@@ -104,10 +104,14 @@ class PartitionLeadership:
             tasks.create_task(self._upkeep(), name="partition-upkeep")
 
     async def checkpoint_all(self) -> None:
-        """Checkpoint every partition durably, so that the next start reads no log."""
+        """Checkpoint every partition durably, so that the next start reads no log.
+
+        Not those that are frozen: their streams must not grow, they may be about to be closed at their ends.
+        """
         async with asyncio.TaskGroup() as tasks:
             for partition in self._registry.all():
-                tasks.create_task(partition.checkpoints.write_news())
+                if not partition.is_frozen:
+                    tasks.create_task(partition.checkpoints.write_news())
 
     def _image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
         if old.topics is not new.topics:

@@ -335,6 +335,22 @@ def test_a_checkpoint_of_every_partition_is_durable_in_the_end() -> None:
     virtual_time.run(run())
 
 
+def test_a_frozen_partition_gets_none() -> None:
+    """It may be about to be closed: at its ends of before."""
+
+    async def run() -> None:
+        broker = Broker(2)
+        async with broker.running():
+            for index in range(2):
+                await write(broker.partition(index))
+            broker.partition(0).set_frozen(frozen=True)
+            await broker.leadership.checkpoint_all()
+            assert broker.engine.streams[META].next_offset == 0
+            assert broker.engine.streams[1_003].confirm_offset == 1
+
+    virtual_time.run(run())
+
+
 def test_what_an_opening_had_to_replay_gets_a_checkpoint_in_the_end() -> None:
     async def run() -> None:
         broker = Broker()
