@@ -9,7 +9,7 @@ from headrace.broker.partition import checkpoint
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
 from headrace.broker.partition.state import PartitionState
 from headrace.storage.engine import StorageEngine
-from headrace.storage.errors import StorageError
+from headrace.storage.errors import BackPressureError, StorageError
 from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
@@ -84,10 +84,9 @@ class CheckpointLog:
         self._due_bytes = checkpoint.interval_bytes(len(data), self._max_interval_bytes)
         return True
 
-    async def write_news(self) -> None:
-        """Write a checkpoint if the log has grown since the last one, and return when it is durable."""
-        if self._bytes_since_last:
-            await self.write_durably()
+    async def write_news(self) -> bool:
+        """Write a checkpoint if the log has grown since the last one, and wait until it is durable; False: it is not."""
+        return not self._bytes_since_last or await self.write_durably()
 
     async def settle(self) -> tuple[int, int]:
         """Write a checkpoint if the log has grown, and wait until all that was appended is acknowledged.
@@ -96,9 +95,11 @@ class CheckpointLog:
             Where data stream and meta stream end.
 
         Raises:
+            BackPressureError: the checkpoint was refused.
             EngineFailedError, FencedError: it never will be.
         """
-        await self.write_news()
+        if not await self.write_news():
+            raise BackPressureError("the checkpoint that must precede the move was not written")
         await self._data.confirmed()
         await self._meta.confirmed()
         return self._data.next_offset, self._meta.next_offset

@@ -135,6 +135,7 @@ class Broker:
     def __init__(self, partitions: int = 1) -> None:
         self.client = Client()
         self.leaving = Leaving()
+        self.storage = FakeEngine()
         self.registry = PartitionRegistry(client=self.client, node_id=NODE_ID)  # type: ignore[arg-type]
         engine: Any = SimpleNamespace(leaving=self.leaving)
         self.moves = PartitionMoves(
@@ -153,7 +154,7 @@ class Broker:
             topic_id=topic_id(1),
             index=index,
             leader_epoch=0,
-            engine=FakeEngine(),  # type: ignore[arg-type]
+            engine=self.storage,  # type: ignore[arg-type]
             data=DurableStream(2 * index),  # type: ignore[arg-type]
             meta=DurableStream(2 * index + 1),  # type: ignore[arg-type]
             state=PartitionState(producer_id_expiration_ms=1_000_000),
@@ -376,6 +377,27 @@ def test_who_is_fenced_begins_nothing_more(error: Exception) -> None:
             await asyncio.sleep(1)
             assert broker.leaving.uploads == 1
             assert broker.client.asked == []
+
+    run(main())
+
+
+def test_without_room_for_its_checkpoint_a_partition_is_served_again() -> None:
+    """Else the next leader would read all of its log before it serves."""
+
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            assert isinstance(broker.append(), Accepted)
+            await asyncio.sleep(1)
+            broker.storage.has_room = False
+            broker.client.begin_move()
+            await asyncio.sleep(1)
+            assert broker.client.asked == []
+            assert not broker.partition.is_frozen
+            broker.storage.has_room = True
+            await asyncio.sleep(1)
+            assert not broker.is_served
+            assert [it.end_offset for it in broker.client.asked[0].streams] == [1, 1]
 
     run(main())
 
