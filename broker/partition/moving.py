@@ -94,7 +94,8 @@ class PartitionMoves:
         The controller moves the partitions of a broker that has told that it is about to end, see
         `headrace.metadata.controller.leaving`.
         """
-        for _ in range(MAX_LEAVE_MS // LOOK_MS):
+        end_ms = loop_ms() + MAX_LEAVE_MS
+        while loop_ms() < end_ms:
             if not (len(self._registry) and self._client.is_lease_valid() and self._can_leave()):
                 return
             await asyncio.sleep(LOOK_MS / 1000)

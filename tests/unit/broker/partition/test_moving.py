@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from headrace.broker.partition.append_rules import Rejection
-from headrace.broker.partition.moving import MAX_FREEZE_MS, MAX_MOVES, MAX_UPLOADS, PartitionMoves
+from headrace.broker.partition.moving import (
+    MAX_FREEZE_MS,
+    MAX_LEAVE_MS,
+    MAX_MOVES,
+    MAX_UPLOADS,
+    PartitionMoves,
+)
 from headrace.broker.partition.partition import Accepted, Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.state import PartitionState
@@ -17,6 +23,9 @@ from headrace.broker.partition.transit import MAX_WAIT_MS
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import METADATA_FEATURE, MOVES_LEVEL
+from headrace.metadata.records.cluster import FeatureRecord
+from headrace.metadata.records.logs import LogMedium, LogRecord
 from headrace.metadata.records.topics import (
     PartitionChangeRecord,
     PartitionMoveEndedRecord,
@@ -451,6 +460,52 @@ def test_a_topic_that_is_deleted_moves_no_more() -> None:
             assert len(broker.client.asked) <= asked + 1
 
     run(main())
+
+
+class TestLeaving:
+    """A broker that ends waits until its partitions have moved."""
+
+    def broker(self) -> Broker:
+        broker = Broker()
+        broker.client.apply(FeatureRecord(METADATA_FEATURE, MOVES_LEVEL))
+        return broker
+
+    async def waited_s(self, broker: Broker) -> float:
+        clock = asyncio.get_running_loop().time
+        begun_s = clock()
+        await broker.moves.emptied()
+        return clock() - begun_s
+
+    def test_it_waits_until_it_leads_nothing(self) -> None:
+        async def main() -> None:
+            broker = self.broker()
+            asyncio.get_running_loop().call_later(5, broker.registry.remove, broker.partition)
+            assert 4.9 < await self.waited_s(broker) < 5.1
+
+        run(main())
+
+    def test_not_longer_than_told_though_the_loop_lags(self) -> None:
+        async def main() -> None:
+            broker = self.broker()
+            loop: Any = asyncio.get_running_loop()
+
+            def lag() -> bool:
+                loop._jumping.skipped_s += 0.5
+                return True
+
+            broker.client.is_lease_valid = lag  # type: ignore[method-assign]
+            assert await self.waited_s(broker) < MAX_LEAVE_MS / 1000 + 1
+
+        run(main())
+
+    def test_it_waits_for_nobody_who_ends_as_well(self) -> None:
+        async def main() -> None:
+            broker = self.broker()
+            places = (TARGET, TARGET, "00", LogMedium.BUCKET, ("b/2",), 0)
+            broker.client.apply(LogRecord(TARGET, *places))
+            assert await self.waited_s(broker) == 0
+
+        run(main())
 
 
 class TestArriving:
