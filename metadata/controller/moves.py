@@ -24,6 +24,7 @@ from headrace.metadata.controller.streams import require_writer
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.brokers import has_ended
+from headrace.metadata.images.logs import about_to_end
 from headrace.metadata.images.moves import MoveImage, Moves
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
@@ -206,6 +207,8 @@ def _moved(
     target = image.brokers.get(move.target)
     if target is None or target.fenced:
         raise RefusedError(ErrorCode.BROKER_NOT_AVAILABLE, f"broker {move.target} is not active")
+    if move.target in about_to_end(image.brokers, image.logs):
+        raise RefusedError(ErrorCode.BROKER_NOT_AVAILABLE, f"broker {move.target} is about to end")
     if (partition.leader, partition.leader_epoch) != (request.node_id, request.leader_epoch):
         raise RefusedError(
             ErrorCode.FENCED_LEADER_EPOCH,

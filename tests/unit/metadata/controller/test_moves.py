@@ -271,6 +271,13 @@ class TestFinishing:
         assert "is not active" in controller.do(finishing(controller)).taken_back
         assert partition(controller).leader == 1
 
+    def test_nor_does_one_that_is_about_to_end(self, controller):
+        begin(controller, 2)
+        generation = controller.begin_log(2)
+        controller.begin_log(2, generation, reach=())
+        assert "is about to end" in controller.do(finishing(controller)).taken_back
+        assert partition(controller).leader == 1
+
     def test_a_move_that_was_refused_once_is_over(self, controller):
         """The leader goes on, so the same request must not take effect when it arrives again."""
         begin(controller, 2)
