@@ -85,7 +85,7 @@ class CheckpointLog:
         return True
 
     async def write_news(self) -> bool:
-        """Write a checkpoint if the log has grown since the last one, and wait until it is durable; False: it is not."""
+        """Write a checkpoint if the log has grown since the last one, and wait until it is durable; False if not."""
         return not self._bytes_since_last or await self.write_durably()
 
     async def settle(self) -> tuple[int, int]:
