@@ -1,0 +1,1 @@
+"""Keeps the shares of brokers even: which partitions move, and why."""
