@@ -264,6 +264,33 @@ METADATA = (
         importance=Importance.LOW,
         doc="How long a broker waits for a response of the controller.",
     ),
+    ConfigKey(
+        name="headrace.balance.enable",
+        type=ConfigType.BOOLEAN,
+        field="metadata.balance",
+        doc="Whether the leading controller moves partitions so that brokers have equal shares of "
+        "traffic and of partitions, and whether a broker measures its traffic for that. Give all "
+        "nodes the same value. Off by default: it is new, and has not run for long in real "
+        "clusters. The topic setting of the same name keeps one topic where it is.",
+    ),
+    ConfigKey(
+        name="headrace.balance.interval.ms",
+        type=ConfigType.INT,
+        field="metadata.balance_interval_ms",
+        valid=Between(100, 3_600_000),
+        importance=Importance.LOW,
+        doc="How often the leading controller looks whether partitions should move.",
+    ),
+    ConfigKey(
+        name="headrace.balance.window.ms",
+        type=ConfigType.INT,
+        field="metadata.balance_window_ms",
+        valid=Between(1_000, 3_600_000),
+        importance=Importance.LOW,
+        doc="Over how long brokers average the traffic of partitions. A new leading controller "
+        "moves nothing for so long, and no partition moves again within twice this. Give all "
+        "nodes the same value, at least ten times broker.heartbeat.interval.ms.",
+    ),
 )
 
 TOPICS = (

@@ -128,6 +128,11 @@ class MetadataConfig:
     snapshot_publish_interval_ms: int = 60_000  # at most so often one is put into the bucket
     request_timeout_ms: int = 30_000
     registration_timeout_ms: int = 60_000  # while another process with this node id has a session
+    # Whether this node keeps the brokers' shares of traffic and partitions even while it leads the controllers, and
+    # as a broker measures its own. Off: moves of the balance have not run between brokers in production for long.
+    balance: bool = False
+    balance_interval_ms: int = 10_000
+    balance_window_ms: int = 300_000  # of the averages; a partition rests for twice this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -180,6 +180,13 @@ _TABLE = (
         has_effect=False,
     ),
     TopicConfig(
+        name="headrace.balance.enable",
+        type=ConfigType.BOOLEAN,
+        default="true",
+        doc="Whether the controller may move the topic's partitions to even out the load of brokers. "
+        "They still move when their broker stops, and by request.",
+    ),
+    TopicConfig(
         name="max.compaction.lag.ms",
         type=ConfigType.LONG,
         default=str(LONG_MAX),

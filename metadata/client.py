@@ -35,6 +35,7 @@ from headrace.metadata.follower import Listener, LogFollower, Preparation
 from headrace.metadata.image import BrokerState, MetadataImage
 from headrace.metadata.levels import level_of, require_written
 from headrace.metadata.requester import Requester
+from headrace.metadata.rpc.loads import Loads
 from headrace.metadata.rpc.requests import (
     REQUEST_LEVELS,
     AllocateProducerIds,
@@ -144,6 +145,10 @@ class MetadataClient:
     def on_lease_renewed(self, listener: Callable[[], None]) -> None:
         """Call `listener` on the loop after each extension of the lease."""
         self._session.on_renewed = listener
+
+    def tell_loads(self, take: Callable[[], Loads | None]) -> None:
+        """Call `take` for each heartbeat, and send the loads that it returns; None: they have not been looked at."""
+        self._session.take_loads = take
 
     def await_snapshot(self, index: int) -> None:
         """Ask, with each heartbeat, for a published snapshot that has this entry; -1: for none."""

@@ -18,6 +18,7 @@ from uuid import UUID
 import msgspec
 
 from headrace.config.node import MetadataConfig
+from headrace.metadata.balance.state import BalanceState
 from headrace.metadata.commits import Committed, Decide
 from headrace.metadata.controller.decision import ConfigRules, Inputs
 from headrace.metadata.errors import RefusedError
@@ -42,13 +43,15 @@ from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.frames import LeaderAddress
 from headrace.metadata.rpc.requests import (
     AddVoter,
+    DescribeBalance,
+    DescribeQuorum,
     FetchEntries,
     FetchSnapshot,
     Heartbeat,
     RemoveVoter,
     UpdateFeatures,
 )
-from headrace.metadata.rpc.responses import Entries, QuorumDescribed, SnapshotChunk
+from headrace.metadata.rpc.responses import Entries, SnapshotChunk
 from headrace.metadata.service import ControllerService
 from headrace.metadata.startup import (
     check_image,
@@ -124,6 +127,7 @@ class ControllerNode:
         self._member: _Member | None = None
         self._leadership: Leadership | None = None
         self._led = asyncio.Event()
+        self.balance: BalanceState | None = None  # while this node leads
 
     @property
     def image(self) -> MetadataImage:
@@ -283,11 +287,15 @@ class ControllerNode:
         """A part of the newest snapshot; see `LogReads.snapshot`."""
         return await self._started().reads.snapshot(request)
 
-    async def describe_quorum(self) -> QuorumDescribed:
-        """Describe the members and how far each has replicated the log."""
+    async def describe(self, request: DescribeQuorum | DescribeBalance) -> Committed:
+        """Describe the members and how far each has replicated the log, or the balance of brokers."""
         await self.confirm_leading()
-        last_heartbeats = self._leading().supervision.last_heartbeats()
-        return describe(self._started().quorum, last_heartbeats, self._clocks)
+        leadership = self._leading()
+        if isinstance(request, DescribeBalance):
+            return Committed(await leadership.balancer.describe(request), self.image.index)
+        last_heartbeats = leadership.supervision.last_heartbeats()
+        described = describe(self._started().quorum, last_heartbeats, self._clocks)
+        return Committed(described, described.commit_index)
 
     async def change_quorum(self, request: AddVoter | RemoveVoter | UpdateFeatures) -> int:
         """Add or remove a member, or set the level; returns an index whose image includes the change."""
@@ -340,7 +348,7 @@ class ControllerNode:
 
     def _image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
         if self._leadership is not None:
-            self._leadership.supervision.follow(old, new)
+            self._leadership.follow(old, new)
 
     # Leading
 
@@ -349,6 +357,7 @@ class ControllerNode:
         self._leadership = Leadership(
             self._config, quorum, self._network, inputs=self._inputs, clocks=self._clocks
         )
+        self.balance = self._leadership.balancer.state
         self._led.set()
         image = quorum.image
         logger.info(
@@ -359,7 +368,7 @@ class ControllerNode:
     def _end_leading(self) -> None:
         if self._leadership is not None:
             self._leadership.end()
-            self._leadership = None
+            self._leadership = self.balance = None
             self._started().applied.entries.wake()
 
     async def _lead(self) -> None:

@@ -7,10 +7,13 @@ from functools import partial
 from typing import Final
 
 from headrace.config.node import MetadataConfig
+from headrace.metadata.balance.state import BalanceSettings
+from headrace.metadata.balancer import Balancer
 from headrace.metadata.commits import Committer
 from headrace.metadata.controller.decision import Inputs
 from headrace.metadata.controller.features import Readers, update_features
 from headrace.metadata.errors import LeadershipLostError, RefusedError
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.quorum.description import Clocks
 from headrace.metadata.quorum.membership import Membership
 from headrace.metadata.quorum.node import QuorumNode
@@ -38,15 +41,28 @@ class Leadership:
         self._quorum = quorum
         self._network = network
         self.committer = Committer(quorum, inputs=inputs)
+        self.balancer = Balancer(
+            lambda: quorum.image,
+            self.committer,
+            BalanceSettings(config.balance, config.balance_window_ms),
+            config.balance_interval_ms,
+            clocks,
+        )
         self.supervision = BrokerSupervision(
             quorum,
             self.committer,
             session_timeout_ms=config.broker_session_timeout_ms,
             wall_clock_ms=clocks.wall_ms,
             boot_clock_ms=clocks.boot_ms,
+            on_loads=self.balancer.note,
         )
         self.membership = Membership(quorum, network)
         self._over = asyncio.Event()
+
+    def follow(self, old: MetadataImage, new: MetadataImage) -> None:
+        """Note what has been committed."""
+        self.supervision.follow(old, new)
+        self.balancer.follow(old, new)
 
     def end(self) -> None:
         """The term is over for this node. Waiters are answered now: `run` may never have begun."""
@@ -54,7 +70,7 @@ class Leadership:
         self.committer.stop()
 
     async def run(self) -> None:
-        """Commit proposals, watch sessions and keep this node's address current, until the term is over.
+        """Commit proposals, watch sessions, even out brokers and keep this node's address current, until `end`.
 
         Raises:
             ExceptionGroup: of a fault in one of them.
@@ -63,6 +79,7 @@ class Leadership:
             works = (
                 tasks.create_task(self.committer.run(), name="metadata-commits"),
                 tasks.create_task(self.supervision.run(), name="metadata-sessions"),
+                tasks.create_task(self.balancer.run(), name="metadata-balance"),
                 tasks.create_task(self._keep_own_address(), name="quorum-address"),
             )
             await self._over.wait()

@@ -21,6 +21,7 @@ from headrace.metadata.rpc.frames import (
 )
 from headrace.metadata.rpc.requests import (
     AddVoter,
+    DescribeBalance,
     DescribeQuorum,
     FetchEntries,
     FetchSnapshot,
@@ -35,7 +36,6 @@ from headrace.metadata.rpc.responses import (
     Done,
     Entries,
     LevelsTold,
-    QuorumDescribed,
     SnapshotChunk,
 )
 from headrace.protocol.errors import ErrorCode
@@ -68,8 +68,8 @@ class Controller(Protocol):
         """Read a part of the newest snapshot."""
         ...
 
-    async def describe_quorum(self) -> QuorumDescribed:
-        """Describe the members and how far each has replicated the log."""
+    async def describe(self, request: DescribeQuorum | DescribeBalance) -> Committed:
+        """Describe the quorum, or the balance of brokers; with an index of the log that it depends on."""
         ...
 
     async def change_quorum(self, request: AddVoter | RemoveVoter | UpdateFeatures) -> int:
@@ -116,9 +116,8 @@ class ControllerService:
             case FetchSnapshot():
                 chunk = await self._controller.fetch_snapshot(request)
                 committed = Committed(chunk, chunk.snapshot_index)
-            case DescribeQuorum():
-                described = await self._controller.describe_quorum()
-                committed = Committed(described, described.commit_index)
+            case DescribeQuorum() | DescribeBalance():
+                committed = await self._controller.describe(request)
             case TellLevels():
                 committed = Committed(LevelsTold(READ_HERE), NO_INDEX)
             case AddVoter() | RemoveVoter() | UpdateFeatures():

@@ -22,7 +22,12 @@ from headrace.metadata.lease import BrokerLease, lease_length_ms
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.requester import NotLeadingError, NotReachedError, Requester
-from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
+from headrace.metadata.rpc.loads import Loads
+from headrace.metadata.rpc.requests import (
+    BrokerGoal,
+    Heartbeat,
+    RegisterBroker,
+)
 from headrace.metadata.rpc.responses import BrokerRegistered
 from headrace.protocol.errors import ErrorCode
 
@@ -78,6 +83,7 @@ class BrokerSession:
         self._fenced_because: str | None = None
         self._leader_search_failure = ""  # why the last controller did not accept the heartbeat
         self.on_renewed: Callable[[], None] = _ignore_renewal  # after each extension of the lease
+        self.take_loads: Callable[[], Loads | None] = _no_loads  # what the next heartbeat tells
 
     @property
     def fenced(self) -> bool:
@@ -228,8 +234,14 @@ class BrokerSession:
             self._goal,
             self.awaited_snapshot,
             READ_HERE,
+            self.take_loads(),
         )
 
 
 def _ignore_renewal() -> None:
     """No listener is set."""
+
+
+def _no_loads() -> Loads | None:
+    """Nobody looks at them."""
+    return None

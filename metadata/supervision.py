@@ -20,11 +20,19 @@ from headrace.metadata.image import BrokerImage, BrokerState, MetadataImage
 from headrace.metadata.levels import LevelRange
 from headrace.metadata.quorum.description import LastHeartbeat
 from headrace.metadata.records.brokers import FenceReason
-from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat
+from headrace.metadata.rpc.loads import Loads
+from headrace.metadata.rpc.requests import (
+    BrokerGoal,
+    Heartbeat,
+)
 from headrace.metadata.rpc.responses import HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")
+
+
+def _ignore_loads(node_id: int, loads: Loads) -> None:
+    """Nobody evens out brokers."""
 
 
 class QuorumLeader(Protocol):
@@ -55,12 +63,14 @@ class BrokerSupervision:
         session_timeout_ms: int,
         wall_clock_ms: Callable[[], int],
         boot_clock_ms: Callable[[], int],
+        on_loads: Callable[[int, Loads], None] = _ignore_loads,
     ) -> None:
         self._quorum = quorum
         self._committer = committer
         self._tick_ms = tick_interval_ms(session_timeout_ms)
         self._wall_clock_ms = wall_clock_ms
         self._boot_clock_ms = boot_clock_ms
+        self._on_loads = on_loads
         self._may_be_due = asyncio.Event()
         self._last_heartbeats: dict[
             int, LastHeartbeat
@@ -96,6 +106,8 @@ class BrokerSupervision:
             epoch,
             request.reads,
         )
+        if request.loads is not None:
+            self._on_loads(node_id, request.loads)
         if request.goal == BrokerGoal.SHUT_DOWN:
             return await self._committer.propose(_fence(node_id, epoch, FenceReason.SHUT_DOWN))
         # The epoch is the index of its registration: a broker that has applied it knows which streams to recover.

@@ -14,6 +14,7 @@ from headrace.daemon_threads import import_in_thread
 from headrace.network import ListeningAddress, Network
 
 if TYPE_CHECKING:
+    from headrace.broker.admin.balance_http import AskBalance
     from headrace.broker.admin.compaction_http import Compaction
     from headrace.broker.admin.pages import Pages
     from headrace.broker.admin.wal_resize_http import Resize
@@ -32,6 +33,7 @@ class AdminServer:
         self.resize: Resize | None = None  # once the WAL is open
         self.compaction: Compaction | None = None  # once there is a compactor
         self.logs: LogAdmin | None = None  # once there are metadata
+        self.balance: AskBalance | None = None  # likewise
         self._listening: Sequence[ListeningAddress] = ()
         self._pages: Pages | None = None
 

@@ -1,6 +1,6 @@
 """The pages of the admin endpoint.
 
-`/metrics`, `/livez`, `/readyz`, `/compact`, `/logs`, `/metadata/snapshot`, and `POST /wal/resize`.
+`/metrics`, `/livez`, `/readyz`, `/compact`, `/logs`, `/balance`, `/metadata/snapshot`, and `POST /wal/resize`.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from headrace.broker.admin import (
+    balance_http,
     compaction_http,
     json_http,
     logs_http,
@@ -43,6 +44,7 @@ class Pages:
         resize = wal_resize_http.WalResizeEndpoint(lambda: server.resize)
         compaction = compaction_http.CompactionEndpoint(lambda: server.compaction)
         logs = logs_http.LogsEndpoint(lambda: server.logs)
+        balance = balance_http.BalanceEndpoint(lambda: server.balance)
         snapshots = snapshot_http.SnapshotEndpoint(lambda: server.logs)
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
@@ -53,6 +55,7 @@ class Pages:
         app.router.add_get(compaction_http.PATH, compaction.show)
         app.router.add_get(logs_http.PATH, logs.show)
         app.router.add_post(logs_http.LOSS_PATH, logs.accept_loss)
+        app.router.add_get(balance_http.PATH, balance.show)
         app.router.add_get(snapshot_http.PATH, snapshots.show)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
 

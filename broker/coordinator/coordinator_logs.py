@@ -57,6 +57,11 @@ class PartitionLog:
         """Whether the largest batch of the coordinator would be admitted now."""
         return self._engine.admits(MAX_BATCH_BYTES + RECORD_OVERHEAD_BYTES)
 
+    def count_request(self) -> None:
+        """Count a request of a group as load of the partition."""
+        if self._partition.traffic is not None:
+            self._partition.traffic.requests += 1
+
     async def append(self, batch: bytearray) -> int:
         """Append one record batch; return its base offset once it is acknowledged.
 

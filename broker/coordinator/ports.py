@@ -31,6 +31,10 @@ class CoordinatorLog(Protocol):
         """
         ...
 
+    def count_request(self) -> None:
+        """Count a request of a group whose coordinator's log it is as load of the partition."""
+        ...
+
     @property
     def end_offset(self) -> int:
         """Offset behind the last batch that is acknowledged."""

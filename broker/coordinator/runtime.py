@@ -293,6 +293,7 @@ class GroupCoordinator:
         driver = self._drivers.get(self._logs.partition_for(group_id))
         if driver is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
+        driver.count_request()
         if group_id in self._deleting:
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the group is being deleted")
         self._require_valid_lease()

@@ -106,6 +106,10 @@ class ShardDriver:
 
     # Operations
 
+    def count_request(self) -> None:
+        """A request for a group of this shard has come: the balance counts it as load of the partition."""
+        self._log.count_request()
+
     def submit(self, operation: Operation[T]) -> Submitted[T]:
         """Decide on an operation now.
 

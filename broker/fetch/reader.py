@@ -212,6 +212,8 @@ class FetchReader:
         read.batches = batches if count == len(batches) else batches[:count]
         read.size_bytes = size
         result.size_bytes += size
+        if read.partition is not None and read.partition.traffic is not None:
+            read.partition.traffic.read(size)
         reached = batches[count - 1].end_offset if count else read.target.fetch_offset
         result.available_bytes += max(size, budget) if reached < read.high_watermark else size
 

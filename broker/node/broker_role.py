@@ -22,6 +22,7 @@ from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
 from headrace.broker.node.log_drains import make_log_drains
 from headrace.broker.node.registration import Registration, answered
+from headrace.broker.partition.load_meter import LoadMeter
 from headrace.broker.partition.moving import PartitionMoves
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.readiness import CheckResult
@@ -34,7 +35,7 @@ from headrace.metadata.log_admin import LogAdmin
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
-from headrace.metadata.rpc.responses import Done
+from headrace.metadata.rpc.responses import BalanceDescribed, Done
 from headrace.metadata.transport import Address
 from headrace.storage.drain import DrainReport
 from headrace.storage.object_store.retrying import RetryingObjectStore
@@ -125,6 +126,7 @@ class BrokerRole:
             self._admin.server.logs = LogAdmin(
                 lambda: client.image, lambda it: client.change(it, Done)
             )
+            self._admin.server.balance = lambda it: client.change(it, BalanceDescribed)
             log_registry = log_location.registry(client)
             others = EndedBrokers(client, environment.free_lock)
             drains = make_log_drains(config, environment, client, store, log_location)
@@ -233,13 +235,19 @@ class BrokerRole:
             )
             admin.server.expose(MoveCollector(moves.statistics))
             dispatcher = parts.dispatcher(listener.turns)
-            jobs = (
+            jobs = [
                 parts.engine.run(),
                 parts.leadership.run(),
                 moves.run(),
                 parts.coordinator.run(),
                 self._load_handlers(dispatcher),
-            )
+            ]
+            metadata = self._config.metadata
+            if metadata.balance:
+                clock_ms = self._environment.boot_clock_ms
+                meter = LoadMeter(parts.partitions, metadata.balance_window_ms, clock_ms)
+                client.tell_loads(meter.take_loads)
+                jobs.append(meter.run())
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
                 admin.stage = "opening partitions"

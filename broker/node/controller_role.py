@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
 
+from headrace.broker.collectors.balance_metrics import BalanceCollector
 from headrace.broker.collectors.offline_metrics import OfflineCollector
 from headrace.broker.collectors.quorum_metrics import QuorumCollector, check_quorum
 from headrace.broker.node.admin import NodeAdmin
@@ -18,7 +19,8 @@ from headrace.config.quorum import controller_address, controller_addresses, fou
 from headrace.config.topic import validate_topic_config
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.driver import ControllerNode
-from headrace.metadata.errors import MetadataError, RefusedError
+from headrace.metadata.errors import MetadataError, MetadataFormatError, RefusedError
+from headrace.metadata.levels import level_of, require_written
 from headrace.metadata.log_admin import LogAdmin
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.listener import ControllerListener
@@ -26,7 +28,9 @@ from headrace.metadata.net.peer_links import PeerLinks
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.requester import Requester
-from headrace.metadata.rpc.requests import AcceptLogLoss
+from headrace.metadata.rpc.frames import Answer
+from headrace.metadata.rpc.requests import REQUEST_LEVELS, AcceptLogLoss, DescribeBalance
+from headrace.metadata.rpc.responses import BalanceDescribed
 from headrace.metadata.transport import Address, LocalTransport
 
 logger = logging.getLogger("headrace.controller")
@@ -100,6 +104,8 @@ class ControllerRole:
         offline = OfflineCollector(self.node.status, lambda: self.node.image)
         self._admin.server.expose(offline, offline.take)
         self._admin.server.logs = LogAdmin(lambda: self.node.image, self._to_leader)
+        self._admin.server.balance = self._describe_balance
+        self._admin.server.expose(BalanceCollector(lambda: self.node.balance))
 
     @asynccontextmanager
     async def taking_part(self) -> AsyncIterator[None]:
@@ -146,9 +152,16 @@ class ControllerRole:
         known = (NO_DIRECTORY, directory_id)
         return any(it.node_id == node_id and it.directory_id in known for it in members)
 
-    async def _to_leader(self, request: AcceptLogLoss) -> object:
+    async def _to_leader(self, request: AcceptLogLoss | DescribeBalance) -> Answer:
         requester = Requester(self._leader, self._environment.rng)
         return await requester.call(request, self._config.metadata.request_timeout_ms)
+
+    async def _describe_balance(self, request: DescribeBalance) -> BalanceDescribed:
+        require_written(DescribeBalance, REQUEST_LEVELS, level_of(self.node.image.features))
+        body = (await self._to_leader(request)).body
+        if not isinstance(body, BalanceDescribed):
+            raise MetadataFormatError(f"unexpected answer of the controller: {type(body).__name__}")
+        return body
 
     def _asking(self) -> Party:
         return Party(self.node.cluster_id, self._config.node_id, NO_DIRECTORY)

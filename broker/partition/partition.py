@@ -20,6 +20,7 @@ from headrace.broker.partition.opening import damaged_range
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SequenceCheck
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.storage_errors import code_of
+from headrace.broker.partition.traffic import Traffic
 from headrace.broker.partition.wakeups import Reader
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.invariants import require
@@ -82,6 +83,7 @@ class Partition:
         self._unconfirmed_repeats: list[tuple[int, Callable[[Exception | None], None]]] = []
         self._refusal: str | None = None  # why appends are refused
         self.damage = KnownDamage()
+        self.traffic: Traffic | None = None  # counted once a load meter looks at it
 
     @property
     def log_start_offset(self) -> int:
@@ -195,6 +197,8 @@ class Partition:
                 header, base_offset, self.leader_epoch, len(records), now_ms, segment_ms
             )
             self.checkpoints.appended(len(records))
+            if self.traffic is not None:
+                self.traffic.appended(len(records))
         except Exception as error:
             self._data.append_in_doubt(error)
             raise

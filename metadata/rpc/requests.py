@@ -17,6 +17,7 @@ from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.records.numbers import Count, Int32, Int64, ShortText, Text
 from headrace.metadata.records.objects import RecordedRange
+from headrace.metadata.rpc.loads import Loads
 
 NO_LOG = -1  # the sender's own log
 
@@ -72,6 +73,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
         -1
     )  # an entry: it deletes objects once a snapshot that has it is in the bucket; -1: none
     reads: LevelRange = UNTOLD
+    loads: Loads | None = None  # None: not looked at since the last heartbeat
 
 
 class UnregisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=3, gc=False):
@@ -356,6 +358,12 @@ class FinishMove(msgspec.Struct, frozen=True, array_like=True, tag=81, gc=False)
     streams: tuple[StreamToClose, ...]  # both, data and meta
 
 
+class DescribeBalance(msgspec.Struct, frozen=True, array_like=True, tag=82, gc=False):
+    """Describe the balance of brokers: its state, and its last decisions. Answer: BalanceDescribed."""
+
+    dry_run: bool  # also plan, and tell what would be done now
+
+
 class FetchEntries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
     """Read committed entries of the metadata log, waiting for the first. Answer: Entries."""
 
@@ -446,7 +454,7 @@ Mutation = (
     | AcceptLogLoss
     | AlterReassignments
 )
-QuorumRequest = DescribeQuorum | AddVoter | RemoveVoter | UpdateFeatures
+QuorumRequest = DescribeQuorum | DescribeBalance | AddVoter | RemoveVoter | UpdateFeatures
 Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | TellLevels
 
 # Requests that not every controller understands before the cluster is at a level; a broker sends none too early.
@@ -460,4 +468,5 @@ REQUEST_LEVELS: Final[Mapping[type, int]] = {
     ReportEnd: 2,
     AlterReassignments: MOVES_LEVEL,
     FinishMove: MOVES_LEVEL,
+    DescribeBalance: MOVES_LEVEL,
 }

@@ -117,6 +117,41 @@ class MoveFinished(msgspec.Struct, frozen=True, array_like=True, tag=81, gc=Fals
     taken_back: str | None  # why; None: the target leads
 
 
+class BrokerShare(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What one active broker leads, moves that are under way counted as done."""
+
+    node_id: int
+    rack: str
+    takes_part: bool
+    partitions: int
+    bytes_per_s: int  # in and out, and what its requests cost in bytes
+
+
+class BalanceMove(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A move that the balance has decided on, or would."""
+
+    at_ms: int  # wall clock of the leader
+    topic: str
+    partition: int
+    source: int
+    target: int
+    goal: str
+    reason: str
+    outcome: str
+
+
+class BalanceDescribed(msgspec.Struct, frozen=True, array_like=True, tag=82, gc=False):
+    """The balance of brokers, as the leading controller sees it."""
+
+    waits_for: str | None  # why it plans nothing now
+    evening: tuple[str, ...]  # the goals that it works on
+    unreached: tuple[str, ...]  # goals that are not reached, although no move helps
+    moving: int  # moves under way, whoever began them
+    brokers: tuple[BrokerShare, ...]
+    decisions: tuple[BalanceMove, ...]  # the last ones, the newest last
+    planned: tuple[BalanceMove, ...] | None  # of a dry run
+
+
 class Entries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
     """Committed entries from the requested index on; if they were dropped, the snapshot to read."""
 
@@ -179,4 +214,5 @@ Response = (
     | LevelsTold
     | ReassignmentsAltered
     | MoveFinished
+    | BalanceDescribed
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from headrace.broker.cli.client.balance import balance
 from headrace.broker.cli.client.drain import drain
 from headrace.broker.cli.client.features import features, upgrade
 from headrace.broker.cli.client.kafka_clients import admin_client
@@ -25,6 +26,7 @@ cluster.add_command(features)
 cluster.add_command(upgrade)
 cluster.add_command(accept_loss)
 cluster.add_command(drain)
+cluster.add_command(balance)
 
 
 @cluster.command()

@@ -47,7 +47,8 @@ def test_names_types_and_defaults_are_kafkas():
         if line:
             name, config_type, *default = line.split(" ")
             expected[name] = (ConfigType[config_type], "".join(default))
-    assert {n: (c.type, c.default) for n, c in TOPIC_CONFIGS.items()} == expected
+    kafkas = {n: c for n, c in TOPIC_CONFIGS.items() if not n.startswith("headrace.")}
+    assert {n: (c.type, c.default) for n, c in kafkas.items()} == expected
 
 
 def test_every_default_is_valid():

@@ -9,6 +9,7 @@ from headrace.metadata.rpc.frames import Answer, LeaderAddress, decode_answer, e
 from headrace.metadata.rpc.requests import (
     AddVoter,
     BrokerGoal,
+    DescribeBalance,
     DescribeQuorum,
     FetchEntries,
     FetchSnapshot,
@@ -17,6 +18,7 @@ from headrace.metadata.rpc.requests import (
     UnregisterBroker,
 )
 from headrace.metadata.rpc.responses import (
+    BalanceDescribed,
     Done,
     Entries,
     HeartbeatAnswer,
@@ -26,6 +28,8 @@ from headrace.metadata.rpc.responses import (
 from headrace.metadata.service import ControllerService
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import scenario
+
+BALANCE = BalanceDescribed(None, (), (), 0, (), (), None)
 
 
 class Controller:
@@ -50,8 +54,10 @@ class Controller:
     async def fetch_snapshot(self, request):
         return SnapshotChunk(10, 0, 3, b"abc")
 
-    async def describe_quorum(self):
-        return QuorumDescribed(1, 2, 11, (), ())
+    async def describe(self, request):
+        if isinstance(request, DescribeBalance):
+            return Committed(BALANCE, 13)
+        return Committed(QuorumDescribed(1, 2, 11, (), ()), 11)
 
     async def change_quorum(self, request):
         if self.failure is not None:
@@ -67,6 +73,7 @@ class Controller:
         (FetchEntries(1, 1, 1, READ_HERE), Entries((), 9, -1), 9),
         (FetchSnapshot(1, 1, 1, READ_HERE), SnapshotChunk(10, 0, 3, b"abc"), 10),
         (DescribeQuorum(), QuorumDescribed(1, 2, 11, (), ()), 11),
+        (DescribeBalance(False), BALANCE, 13),
         (AddVoter("", 4, UUID(int=4), "h", 1), Done(), 12),
         (RemoveVoter("", 4, UUID(int=4)), Done(), 12),
     ],

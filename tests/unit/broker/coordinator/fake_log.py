@@ -27,6 +27,7 @@ class FakeLog:
     def __init__(self) -> None:
         self.batches: list[bytes] = []
         self.appends = 0
+        self.requests = 0
         self.reads = 0
         self.fail_append: str | None = None  # "lost": nothing is written; "unknown": it is
         self.fail_reads = 0
@@ -80,6 +81,9 @@ class FakeLog:
     @property
     def end_offset(self) -> int:
         return len(self.batches)
+
+    def count_request(self) -> None:
+        self.requests += 1
 
     def hold_deletions(self) -> None:
         self._may_delete.clear()

@@ -17,6 +17,7 @@ from headrace.broker.coordinator.coordinator_logs import (
 from headrace.broker.coordinator.partitioning import partition_for_group
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
+from headrace.broker.partition.traffic import Traffic
 from headrace.config.node import GroupConfig, LogConfig, NetworkConfig
 from headrace.metadata.records.topics import RemoveTopicRecord
 from headrace.protocol.api_keys import ApiKey
@@ -234,6 +235,16 @@ def test_a_log_tells_whether_there_is_room_for_a_batch() -> None:
     assert broker.log.has_room
     broker.engine.has_room = False
     assert not broker.log.has_room
+
+
+def test_requests_of_groups_count_as_traffic_of_a_partition_that_counts() -> None:
+    broker = Broker()
+    broker.log.count_request()
+    assert broker.served.partition.traffic is None
+    traffic = broker.served.partition.traffic = Traffic()
+    broker.log.count_request()
+    broker.log.count_request()
+    assert (traffic.requests, traffic.bytes_in) == (2, 0)
 
 
 def test_deletions_leave_nothing_of_what_was_derived_from_the_records() -> None:

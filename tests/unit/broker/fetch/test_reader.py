@@ -11,6 +11,7 @@ from headrace.broker.fetch.reader import MAX_COLD_READS, FetchReader, ReadResult
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition.traffic import Traffic
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
@@ -99,6 +100,16 @@ def test_with_room_for_all_everything_is_read_in_the_order_of_the_request(cold: 
     assert log.counts("abc") == [4, 4, 4]
     _, whole = log.both("cab")
     assert [read.target.topic for read in whole.reads] == ["c", "a", "b"]
+
+
+def test_what_is_read_counts_as_traffic_of_a_partition_that_counts() -> None:
+    log = Log()
+    counting = log.registry.served["a", 0].partition
+    counting.traffic = Traffic()
+    targets = log.targets("ab", max_bytes=PLENTY, offset=0, epoch=-1)
+    log.reader.read_cached(targets, PLENTY, by_id=False)
+    assert (counting.traffic.bytes_out, counting.traffic.requests) == (4 * log.batch_bytes, 1)
+    assert log.registry.served["b", 0].partition.traffic is None
 
 
 @ANYWHERE

@@ -8,6 +8,7 @@ from prometheus_client.registry import Collector
 
 from headrace.broker.adapters.drained_log import DrainStatistics
 from headrace.broker.collectors.background_metrics import BackgroundCollector
+from headrace.broker.collectors.balance_metrics import BalanceCollector
 from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
 from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
@@ -22,6 +23,8 @@ from headrace.broker.partition.moving import MoveStatistics
 from headrace.broker.partition.retention import RetentionStatistics
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
+from headrace.metadata.balance.cluster import BalancePlan
+from headrace.metadata.balance.state import BalanceSettings, BalanceState
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.publishing import PublishingStatistics
 from headrace.storage.cache.data_blocks import DataBlockStatistics
@@ -38,6 +41,10 @@ CLIENT = SimpleNamespace(
 )
 
 COORDINATOR = SimpleNamespace(log_bytes=0, live_records=0, statistics=CoordinatorStatistics())
+
+
+BALANCE = BalanceState(BalanceSettings(enabled=True, window_ms=1), 0)
+BALANCE.adopt(BalancePlan((), frozenset(), (), (), 0), 0)
 
 
 def collectors() -> list[Collector]:
@@ -59,6 +66,7 @@ def collectors() -> list[Collector]:
         MoveCollector(MoveStatistics()),
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
         OfflineCollector(status, MetadataImage),
+        BalanceCollector(lambda: BALANCE),
         PublishingCollector(PublishingStatistics()),
         UnexpectedErrors(lambda _reason: None),
         LoopTurns(lambda: 0.0, lambda: 0.0),

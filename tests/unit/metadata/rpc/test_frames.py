@@ -17,6 +17,7 @@ from headrace.metadata.rpc.frames import (
     encode_answer,
     encode_request,
 )
+from headrace.metadata.rpc.loads import Loads, PartitionLoad, TrafficRates
 from headrace.metadata.rpc.requests import (
     BrokerGoal,
     FetchEntries,
@@ -28,8 +29,11 @@ from headrace.metadata.rpc.requests import (
 from headrace.metadata.rpc.responses import Done, HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
 
-HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2))
-GOLDEN_REQUEST = bytes.fromhex("01 0000000000000007 97 02 01 02 03 01 04 92 01 02")
+LOADS = Loads((PartitionLoad(6, TrafficRates(7, 8, 9)),), 1, TrafficRates(2, 3, 4))
+HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), LOADS)
+GOLDEN_REQUEST = bytes.fromhex(
+    "01 0000000000000007 98 02 01 02 03 01 04 92 01 02 93 91 92 06 93 07 08 09 01 93 02 03 04"
+)
 GOLDEN_ANSWER = bytes.fromhex("01 0000000000000007 95 00 c0 05 92 03 c2 c0")
 HEADER_BYTES = 9
 ANSWER = Answer(ErrorCode.NONE, None, 5, HeartbeatAnswer(fenced=False))
@@ -47,8 +51,9 @@ def test_fields_at_the_end_may_be_missing_or_unknown():
     """Brokers and controllers of other versions."""
     older = bytes.fromhex("01 0000000000000007 95 02 01 02 03 01")
     assert decode_request(older) == Heartbeat(1, 2, 3, BrokerGoal.SERVE, -1)
-    newer = bytes.fromhex("01 0000000000000007 98 02 01 02 03 01 04 92 01 02 05")
-    assert decode_request(newer) == HEARTBEAT
+    newer = bytes.fromhex("01 0000000000000007 99 02 01 02 03 01 04 92 01 02 c0 05")
+    expected = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2))
+    assert decode_request(newer) == expected
 
 
 @pytest.mark.parametrize(

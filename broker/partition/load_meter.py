@@ -1,0 +1,57 @@
+"""Looks at the traffic of all open partitions now and then, and tells the controller with the next heartbeat.
+
+A partition counts its traffic from the first look at it. Without a load meter none does.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.traffic import Traffic, TrafficAverages, TrafficSample
+from headrace.loop_slices import LoopSlices
+from headrace.metadata.rpc.loads import Loads
+
+LOOKS_PER_WINDOW: Final = 30
+
+
+class LoadMeter:
+    """Averages of this broker's partitions."""
+
+    def __init__(
+        self, partitions: PartitionRegistry, window_ms: int, clock_ms: Callable[[], int]
+    ) -> None:
+        self._partitions = partitions
+        self._interval_ms = window_ms // LOOKS_PER_WINDOW
+        self._averages = TrafficAverages(window_ms)
+        self._clock_ms = clock_ms
+        self._loads: Loads | None = None
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        while True:
+            await self.look()
+            await asyncio.sleep(self._interval_ms / 1000)
+
+    async def look(self) -> None:
+        """Take all counters in."""
+        slices = LoopSlices()
+        samples = _samples(self._partitions.all())
+        self._loads = await slices.run(self._averages.take(samples, self._clock_ms()))
+
+    def take_loads(self) -> Loads | None:
+        """What was seen since the last call; None: nothing was looked at."""
+        loads, self._loads = self._loads, None
+        return loads
+
+
+def _samples(partitions: Iterable[Partition]) -> Iterator[TrafficSample]:
+    """The counters of partitions that count; the others begin to."""
+    for partition in partitions:
+        traffic = partition.traffic
+        if traffic is None:
+            partition.traffic = Traffic()
+            continue
+        (data_stream_id, _), _ = partition.streams
+        yield TrafficSample(data_stream_id, traffic.bytes_in, traffic.bytes_out, traffic.requests)

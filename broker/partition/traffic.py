@@ -1,0 +1,126 @@
+"""What a partition's clients cost its broker: counters, and their averages over a window. Pure.
+
+The averages are exponential: what is `window_ms` old counts about a third of what is new. They are of the time that
+was looked at, so the average of a partition that has just been opened is not too small.
+"""
+
+from collections.abc import Generator, Iterable
+from math import exp
+from typing import Final, NamedTuple, TypeVar
+
+from headrace.metadata.rpc.loads import Loads, PartitionLoad, TrafficRates
+
+MAX_TOLD: Final = 500  # partitions named in one message; the rest is summed up
+STEP_PARTITIONS: Final = 500  # looked at in a step
+
+T = TypeVar("T")
+Steps = Generator[None, None, T]
+
+
+class Traffic:
+    """Counters since the first look at a partition; they only grow."""
+
+    __slots__ = ("bytes_in", "bytes_out", "requests")
+
+    def __init__(self) -> None:
+        self.bytes_in = 0
+        self.bytes_out = 0
+        self.requests = 0
+
+    def appended(self, size_bytes: int) -> None:
+        """A batch was appended."""
+        self.bytes_in += size_bytes
+        self.requests += 1
+
+    def read(self, size_bytes: int) -> None:
+        """Batches were read for a client."""
+        self.bytes_out += size_bytes
+        self.requests += 1
+
+
+class TrafficSample(NamedTuple):
+    """The counters of one partition, by its data stream, which no other partition ever has."""
+
+    stream_id: int
+    bytes_in: int
+    bytes_out: int
+    requests: int
+
+
+class _Average:
+    """Of one partition. The sums are of what was counted, and of the time, both fading."""
+
+    __slots__ = ("bytes_in", "bytes_out", "last", "requests", "time_ms")
+
+    def __init__(self, stream_id: int) -> None:
+        self.last = TrafficSample(stream_id, 0, 0, 0)
+        self.bytes_in = self.bytes_out = self.requests = 0.0
+        self.time_ms = 0.0
+
+    def take(self, now: TrafficSample, elapsed_ms: int, kept: float) -> None:
+        last, self.last = self.last, now
+        self.bytes_in = self.bytes_in * kept + now.bytes_in - last.bytes_in
+        self.bytes_out = self.bytes_out * kept + now.bytes_out - last.bytes_out
+        self.requests = self.requests * kept + now.requests - last.requests
+        self.time_ms = self.time_ms * kept + elapsed_ms
+
+    def told(self) -> PartitionLoad:
+        per_s = 1000 / self.time_ms if self.time_ms else 0.0
+        rates = (self.bytes_in, self.bytes_out, self.requests)
+        return PartitionLoad(
+            self.last.stream_id, TrafficRates(*(round(it * per_s) for it in rates))
+        )
+
+
+class TrafficAverages:
+    """The averages of all partitions that are open on this broker."""
+
+    def __init__(self, window_ms: int) -> None:
+        self._window_ms = window_ms
+        self._averages: dict[int, _Average] = {}
+        self._taken_ms: int | None = None
+
+    def take(self, samples: Iterable[TrafficSample], now_ms: int) -> Steps[Loads]:
+        """Take all counters in, in steps; partitions that are not among them are forgotten.
+
+        Counters that were not among them at the last look have begun at zero then.
+
+        Returns:
+            The partitions with the most traffic, and the sum of all others.
+        """
+        elapsed_ms = 0 if self._taken_ms is None else now_ms - self._taken_ms
+        self._taken_ms = now_ms
+        kept = exp(-elapsed_ms / self._window_ms)
+        averages = {}
+        loads = []
+        for count, it in enumerate(samples, start=1):
+            average = self._averages.get(it.stream_id)
+            if average is None:
+                average = _Average(it.stream_id)
+            average.take(it, elapsed_ms, kept)
+            averages[it.stream_id] = average
+            loads.append(average.told())
+            if count % STEP_PARTITIONS == 0:
+                yield
+        self._averages = averages
+        yield
+        loads.sort(key=_order)
+        yield
+        return _with_others_summed_up(loads)
+
+
+def _with_others_summed_up(loads: list[PartitionLoad]) -> Loads:
+    others = loads[MAX_TOLD:]
+    return Loads(
+        tuple(loads[:MAX_TOLD]),
+        len(others),
+        TrafficRates(
+            sum(it.rates.bytes_in for it in others),
+            sum(it.rates.bytes_out for it in others),
+            sum(it.rates.requests for it in others),
+        ),
+    )
+
+
+def _order(load: PartitionLoad) -> tuple[int, int]:
+    return -load.rates.cost, load.stream_id
