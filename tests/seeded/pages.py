@@ -29,6 +29,7 @@ TITLES = {
     "cluster": "Whole clusters, caught by their simulation",
     "failover": "Failover: what is lost, doubled or withheld when a broker dies",
     "moves": "Moves of partitions between brokers that live",
+    "balance": "Balance of brokers: which partitions move",
     "logs": "Logs, their owners, and who drains them",
     "device_fence": "Fences of WAL devices",
 }
