@@ -33,7 +33,6 @@ FOREIGN_NAMES = {
     *(
         f"headrace.{it}" for it in ("topic", "partition", "offset", "key", "reason")
     ),  # of dead letters
-    "headrace.offsets.TOPIC",  # a property of tables
     "maintenance.interval",  # of a pipeline's configuration
     "kafka.protocol",
     "meta.properties",
