@@ -235,11 +235,11 @@ class MetadataMachine(RuleBasedStateMachine):
     # Moves
 
     @precondition(lambda self: self.image.topics)
-    @rule(data=st.data(), target=st.sampled_from([*NODES, None, 9]))
-    def alter_reassignment(self, data, target):
+    @rule(data=st.data(), node=st.sampled_from([*NODES, None, 9]))
+    def alter_reassignment(self, data, node):
         name = data.draw(st.sampled_from(sorted(self.image.topic_ids)))
         index = data.draw(st.integers(0, len(self.image.topic(name).partitions)))
-        brokers = None if target is None else (target,)
+        brokers = None if node is None else (node,)
         self.attempt(AlterReassignments((Reassignment(name, index, brokers),)))
 
     @precondition(lambda self: self.image.moves)

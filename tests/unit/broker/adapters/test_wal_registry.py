@@ -47,7 +47,7 @@ def cluster(tmp_path, monkeypatch, request):
 
 
 def registry_of(client: MetadataClient, accepted: str = "") -> WalRegistry:
-    return WalRegistry(client, ADDRESS, accept_loss_generation=accepted)
+    return WalRegistry(client, ADDRESS, accept_loss_generation=accepted, reach=reach_below(()))
 
 
 def known(client: MetadataClient) -> object:

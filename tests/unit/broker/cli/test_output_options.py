@@ -9,7 +9,7 @@ from headrace.broker.cli.root import run
 from tests.unit.broker.cli.command_tree import command_at, results
 
 # They run until they are stopped, and have no result.
-WITHOUT_RESULT = {("dev",), ("server",)}
+WITHOUT_RESULT = {("dev",), ("pipeline", "run"), ("server",)}
 COMMANDS = sorted(set(results()) - WITHOUT_RESULT)
 
 
@@ -17,7 +17,10 @@ def sample(parameter, directory):
     """A value that the parameter takes."""
     kind = parameter.type
     if isinstance(kind, click.Path):
-        return str(directory)
+        if kind.dir_okay:
+            return str(directory)
+        (directory / "file").touch()
+        return str(directory / "file")
     if isinstance(kind, click.Choice):
         return kind.choices[0]
     return "1" if parameter.required else None
