@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.environment.paths import ROOT, MissingComponentError
+from tests.environment.unix_addresses import short_address
 
 _WITHIN_S = 10.0
 _POLL_S = 0.002
@@ -72,7 +73,8 @@ class FaultDisk:
             assert self._process.stdout.readline() == b"ready\n", "the fault disk did not start"
             self._socket = socket.socket(socket.AF_UNIX)
             self._socket.settimeout(_WITHIN_S)
-            self._socket.connect(str(self.directory / "control"))
+            with short_address(self.directory / "control") as address:
+                self._socket.connect(address)
             self._lines = self._socket.makefile("rb")
         except BaseException:
             self.close()

@@ -33,6 +33,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.environment.fault_disk_state import Fault, FaultyDisk, Operation, VolatileCache
+from tests.environment.unix_addresses import short_address
 
 MAX_WRITE = 1 << 20
 HEADER = struct.Struct("<IIQQIIIHH")  # length, opcode, unique, node, uid, gid, pid, extensions
@@ -202,7 +203,8 @@ class Server:
         self._selector.register(self._fuse.fd, selectors.EVENT_READ, self._on_requests)
         self._selector.register(sys.stdin.buffer.raw, selectors.EVENT_READ, self._on_input_end)
         listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(directory / "control"))
+        with short_address(directory / "control") as address:
+            listener.bind(address)
         listener.listen()
         self._selector.register(listener, selectors.EVENT_READ, partial(self._accept, listener))
         self._stopping = False
