@@ -126,7 +126,7 @@ def test_a_stream_goes_on_after_a_restart(world: World, tmp_path: Path) -> None:
     query.stop()
     shown = json.loads(query.recentProgress[-1]["sources"][0]["endOffset"])
     assert shown["orders"] == {"0": 400, "1": 400}
-    assert shown["#metadata"].keys() == {"cluster", "index", "term", "timeMs", "topicIds"}
+    assert shown["#metadata"].keys() == {"ageMs", "cluster", "index", "term", "timeMs", "topicIds"}
 
     world.produce("orders", 100)
     query = world.start("orders", tmp_path)
