@@ -23,7 +23,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import array, coalesce, col, concat, concat_ws, explode, lit, struct
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from headrace.pipeline.jobs.job_arguments import job_parser, metadata_of
+from headrace.pipeline.jobs import job_arguments
+from headrace.pipeline.jobs.job_arguments import add_topics, job_parser, metadata_of
 from headrace.pipeline.jobs.told import JobError, Told, run_job
 from headrace.pipeline.session import create_session
 from headrace.pipeline.source.bucket import open_bucket
@@ -50,9 +51,7 @@ class Bounds(NamedTuple):
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the arguments."""
     made = job_parser("backfill", (__doc__ or "").partition("\n\nRun it")[0])
-    topics = made.add_mutually_exclusive_group(required=True)
-    topics.add_argument("--topics", metavar="NAME,...", default="")
-    topics.add_argument("--topics-pattern", metavar="REGEX", default="")
+    add_topics(made)
     made.add_argument(
         "--starting-offsets",
         metavar="JSON",
@@ -89,17 +88,7 @@ def parser() -> argparse.ArgumentParser:
 
 def source_options(arguments: argparse.Namespace) -> dict[str, str]:
     """Return the arguments as options of the data source."""
-    given = {
-        "bucket": arguments.bucket,
-        "cluster": arguments.cluster,
-        "subscribe": arguments.topics,
-        "subscribePattern": arguments.topics_pattern,
-        "startingOffsets": arguments.starting_offsets,
-        "metadata": "broker" if arguments.admin_listener else "bucket",
-        "adminListener": arguments.admin_listener,
-        "includeHeaders": "true",
-    }
-    return {name: value for name, value in given.items() if value}
+    return job_arguments.source_options(arguments, includeHeaders="true")
 
 
 def find_bounds(arguments: argparse.Namespace) -> Bounds:

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final, NamedTuple
 
+from headrace.pipeline.jobs import job_arguments
 from headrace.pipeline.jobs.dated_files import (
     COLUMNS,
     MAX_FILE_BYTES,
@@ -31,7 +32,7 @@ from headrace.pipeline.jobs.exporting import (
     newest_manifest,
     require_cluster,
 )
-from headrace.pipeline.jobs.job_arguments import job_parser, metadata_of
+from headrace.pipeline.jobs.job_arguments import add_topics, job_parser, metadata_of
 from headrace.pipeline.jobs.manifest import FORMAT, Manifest, missing, wanted_of
 from headrace.pipeline.jobs.running import Runner, SparkRunner
 from headrace.pipeline.jobs.target import Target, open_target
@@ -74,9 +75,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--to", required=True, metavar="URL", help="file:///DIRECTORY or s3://NAME/PREFIX?..."
     )
-    topics = made.add_mutually_exclusive_group(required=True)
-    topics.add_argument("--topics", metavar="NAME,...", default="")
-    topics.add_argument("--topics-pattern", metavar="REGEX", default="")
+    add_topics(made)
     made.add_argument("--starting-offsets", metavar="JSON", help="as of the data source")
     made.add_argument("--ending-offsets", metavar="JSON", help="as of the data source")
     made.add_argument(
@@ -106,22 +105,14 @@ def parser() -> argparse.ArgumentParser:
 
 def source_options(arguments: argparse.Namespace) -> dict[str, str]:
     """Return the arguments as options of the data source."""
-    listeners = arguments.admin_listener
-    given = {
-        "bucket": arguments.bucket,
-        "cluster": arguments.cluster,
-        "subscribe": arguments.topics,
-        "subscribePattern": arguments.topics_pattern,
-        "startingOffsets": arguments.starting_offsets,
-        "endingOffsets": arguments.ending_offsets,
-        "startingTimestamp": arguments.since and str(time_ms("--since", arguments.since)),
-        "endingTimestamp": arguments.until and str(time_ms("--until", arguments.until)),
-        "startingOffsetsByTimestampStrategy": "latest",
-        "failOnDataLoss": arguments.fail_on_data_loss,
-        "metadata": "broker" if listeners else "bucket",
-        "adminListener": listeners,
-    }
-    return {name: value for name, value in given.items() if value}
+    return job_arguments.source_options(
+        arguments,
+        endingOffsets=arguments.ending_offsets,
+        startingTimestamp=arguments.since and str(time_ms("--since", arguments.since)),
+        endingTimestamp=arguments.until and str(time_ms("--until", arguments.until)),
+        startingOffsetsByTimestampStrategy="latest",
+        failOnDataLoss=arguments.fail_on_data_loss,
+    )
 
 
 def time_ms(name: str, text: str) -> int:

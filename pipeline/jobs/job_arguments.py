@@ -29,6 +29,31 @@ def job_parser(name: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
+def add_topics(parser: argparse.ArgumentParser) -> None:
+    """Let a job be told its topics, in one way of two."""
+    topics = parser.add_mutually_exclusive_group(required=True)
+    topics.add_argument("--topics", metavar="NAME,...", default="")
+    topics.add_argument("--topics-pattern", metavar="REGEX", default="")
+
+
+def source_options(arguments: argparse.Namespace, **more: str | None) -> dict[str, str]:
+    """Return what `job_parser` and `add_topics` have read, and more, as options of the source.
+
+    Those that are empty are left out.
+    """
+    given = {
+        "bucket": arguments.bucket,
+        "cluster": arguments.cluster,
+        "subscribe": arguments.topics,
+        "subscribePattern": arguments.topics_pattern,
+        "startingOffsets": arguments.starting_offsets,
+        "metadata": "broker" if arguments.admin_listener else "bucket",
+        "adminListener": arguments.admin_listener,
+        **more,
+    }
+    return {name: value for name, value in given.items() if value}
+
+
 def metadata_of(bucket: Bucket, arguments: argparse.Namespace) -> Metadata:
     """Return where the metadata come from."""
     listeners = listed(arguments.admin_listener)
