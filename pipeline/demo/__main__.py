@@ -19,6 +19,7 @@ from headrace.pipeline.demo import clients
 from headrace.pipeline.demo.debian import write_package_index
 from headrace.pipeline.demo.digests import TopicDigest
 from headrace.pipeline.demo.local_broker import LocalBroker
+from headrace.pipeline.demo.outputs import fresh_output
 from headrace.pipeline.demo.progress import DemoError, Progress
 from headrace.pipeline.fields import SAMPLE_DOCUMENTS, FieldChoice, NoSuchFieldError, choose_fields
 from headrace.pipeline.java import NoJavaError
@@ -183,19 +184,13 @@ def main() -> int:
     arguments = parse_arguments()
     with tempfile.TemporaryDirectory(prefix="headrace-demo-") as directory:
         scratch = Path(directory)
-        fields = {**vars(arguments), "output": arguments.output or _fresh_output()}
+        fields = {**vars(arguments), "output": arguments.output or fresh_output("demo")}
         try:
             run(Options(**fields), scratch)
         except (DemoError, NoJavaError) as error:
             print(f"demo: {error}", file=sys.stderr)
             return 1
     return 0
-
-
-def _fresh_output() -> Path:
-    parent = Path("build")
-    parent.mkdir(exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix="demo-", dir=parent))
 
 
 if __name__ == "__main__":

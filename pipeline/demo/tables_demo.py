@@ -24,6 +24,7 @@ from headrace.pipeline.demo.__main__ import free_ports, read_records
 from headrace.pipeline.demo.charts import draw_bars
 from headrace.pipeline.demo.debian import write_package_index
 from headrace.pipeline.demo.local_broker import LocalBroker
+from headrace.pipeline.demo.outputs import fresh_output
 from headrace.pipeline.demo.progress import DemoError, Progress
 from headrace.pipeline.java import NoJavaError
 from headrace.pipeline.session import create_session
@@ -222,7 +223,7 @@ def main() -> int:
         "--connector-jars", type=Path, help="the connector's jars; without it Spark downloads them"
     )
     options = parser.parse_args()
-    output = (options.output or _fresh_output()).resolve()
+    output = (options.output or fresh_output("tables")).resolve()
     (output / "warehouse").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="headrace-tables-") as directory:
         try:
@@ -231,12 +232,6 @@ def main() -> int:
             print(f"pipeline-demo: {error}", file=sys.stderr)
             return 1
     return 0
-
-
-def _fresh_output() -> Path:
-    parent = Path("build")
-    parent.mkdir(exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix="tables-", dir=parent))
 
 
 if __name__ == "__main__":
