@@ -25,13 +25,26 @@ find_python() {
     return 1
 }
 
+# Networks and name servers fail for a while: what fetches is run up to four times.
+again() {
+    for pause_s in 5 15 45; do
+        "$@" && return
+        say "trying again in $pause_s s: $*"
+        sleep "$pause_s"
+    done
+    "$@"
+}
+
 debian_install() {
     command -v apt-get >/dev/null || fail "please install: $*"
     [ "$(id -u)" = 0 ] || fail "please run:  sudo apt-get install -y $*"
     say "installing from Debian: $*"
-    apt-get install -y -qq "$@" >/dev/null 2>&1 || {
-        apt-get update -qq && apt-get install -y -qq "$@" >/dev/null
-    } || fail "apt-get could not install: $*"
+    apt-get install -y -qq "$@" >/dev/null 2>&1 || again fetch_from_debian "$@" ||
+        fail "apt-get could not install: $*"
+}
+
+fetch_from_debian() {
+    apt-get update -qq && apt-get install -y -qq "$@" >/dev/null
 }
 
 create_environment() {
@@ -46,7 +59,7 @@ create_environment() {
     rm -rf "$venv"
     "$python" -m venv "$venv"
     touch "$venv/.installing"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check uv
+    again "$venv/bin/python" -m pip install --quiet --disable-pip-version-check uv
     touch "$venv/.has-uv"
 }
 
@@ -66,7 +79,7 @@ components=
 case $stage in
     run)
         say "installing what the broker needs"
-        install --editable .
+        again install --editable .
         ;;
     test)
         say "installing what the tests need (some minutes the first time)"
@@ -76,7 +89,7 @@ case $stage in
         trap 'kill -- -"$components" 2>/dev/null && wait "$components"' EXIT
         trap 'exit 130' INT
         trap 'exit 143' TERM
-        install --editable '.[dev]'
+        again install --editable '.[dev]'
         ;;
     *) fail "no such stage: $stage" ;;
 esac

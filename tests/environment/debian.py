@@ -1,9 +1,11 @@
 """Installs Debian packages when we are root, and says the one command to run when we are not."""
 
 import os
+import shlex
 import shutil
 import subprocess
 
+from tests.environment.downloads import run_download
 from tests.environment.paths import MissingComponentError
 
 
@@ -20,13 +22,13 @@ def install(*packages: str) -> None:
     if os.geteuid() != 0:
         msg = f"please run:  {instruction}"
         raise MissingComponentError(msg)
-    if _apt_get("install", "-y", "--no-install-recommends", *packages).returncode == 0:
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    command = ("apt-get", "-q", "install", "-y", "--no-install-recommends", *packages)
+    if subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0:
         return
-    _apt_get("update")
-    second = _apt_get("install", "-y", "--no-install-recommends", *packages)
-    if second.returncode != 0:
-        msg = f"{instruction} failed:\n{second.stderr.strip()}"
-        raise MissingComponentError(msg)
+    # `update` succeeds where a mirror is silent, and says so by a warning only: the pair is tried again.
+    both = f"apt-get -q update && {shlex.join(command)}"
+    run_download(["sh", "-c", both], environment=environment)
 
 
 def offers(package: str) -> bool:
@@ -35,14 +37,3 @@ def offers(package: str) -> bool:
         ["apt-cache", "show", "--no-all-versions", package], capture_output=True, check=False
     )
     return shown.returncode == 0
-
-
-def _apt_get(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    return subprocess.run(
-        ["apt-get", "-q", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )

