@@ -52,7 +52,8 @@ integration: setup ## Run the tests with real sockets, files and an S3 server
 	@$(BY_MODULE) tests/integration $(ARGS)
 
 e2e: setup ## Run end-to-end tests: real clients, crashes, a cluster, Spark
-	@$(BIN)/python -m pytest -q tests/e2e tests/cluster $(ARGS)
+	@$(BY_MODULE) tests/e2e $(ARGS)
+	@$(BIN)/python -m pytest -q tests/cluster $(ARGS)
 
 seeded: setup ## Seed bugs and check that the tests catch them: make seeded ARGS="--only wal-07"
 	@$(BIN)/python -m tests.seeded $(ARGS)

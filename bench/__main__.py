@@ -9,6 +9,8 @@ end says which rows take more processor time than they did; with `--keep` the fi
 
 import argparse
 import os
+import shutil
+import signal
 import statistics
 import sys
 import tempfile
@@ -35,6 +37,7 @@ RING_CAPACITIES = 3  # a throughput run fills the ring at least this many times
 HOT_BYTES = 512 * MIB  # of the consume run: in LogCache, and in Kafka's page cache
 HOT_PASSES = 8  # consumers of one run, one after the other: one is done in less than half a second
 PACED_RATE = 5_000
+SPACE_FACTOR = 1.1
 FIGURES = (
     "MB/s", "requests/s", "p50 ms", "p99 ms", "p999 ms", "CPU ms/MB", "CPU us/record", "RSS MiB",
 )  # fmt: skip
@@ -227,8 +230,25 @@ def main() -> int:
         parser.error("--keep needs --before CHECKOUT: what is kept is compared with it")
     load_program.build()
     rows = [row for row in workloads(quick=options.quick) if options.only in row.name]
+    kinds = 1 + (options.before is not None) + (not options.alone)
+    require_space(options.directory, sum(row.bytes_total for row in rows) * options.runs * kinds)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the brokers are stopped
     with tempfile.TemporaryDirectory(dir=options.directory, prefix="headrace-bench-") as scratch:
         return run_all(Path(scratch), rows, options)
+
+
+def require_space(directory: Path | None, written_bytes: int) -> None:
+    """End the program when the disk cannot take all that is written: a full one makes brokers wait, for ever.
+
+    What topics had goes some minutes after they are deleted, so most of it is there at once.
+    """
+    chosen = directory or Path(tempfile.gettempdir())
+    free_bytes = shutil.disk_usage(chosen).free
+    if free_bytes < written_bytes * SPACE_FACTOR:
+        sys.exit(
+            f"bench: {chosen} has {free_bytes // MIB:,} MiB free, and up to "
+            f"{int(written_bytes * SPACE_FACTOR) // MIB:,} are needed: fewer --runs, or another --directory"
+        )
 
 
 def headrace(directory: Path, code: Path) -> HeadraceProcess:
