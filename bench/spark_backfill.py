@@ -1,8 +1,8 @@
 """Compares ways in which Spark reads a topic that is in the bucket, and what they cost the broker.
 
 Run it with `python -m bench.spark_backfill [--mib 2048] [--only "100 B zstd"]`. Each way copies a topic of four
-partitions to Parquet files with `local[2]`: through the broker (`format("kafka")`, with the fetch sizes of
-docs/spark.md), straight from the bucket (`format("headrace")`), and from the Parquet files of the run before, as what
+partitions to Parquet files with `local[2]`: through the broker (`format("kafka")`, with the options of
+`headrace spark session`), straight from the bucket (`format("headrace")`), and from the Parquet files of the run before, as what
 Spark can do at best. They take turns; figures are medians. The broker is restarted after the topic was produced, so
 that nothing is in its memory.
 """
@@ -24,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from bench import load_program
 from bench.cold_topic import bucket_uri_of, create_topic
 from bench.process_usage import usage
+from headrace.config.spark_reader import reader_options
 from headrace.pipeline.session import create_session
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.spark import connector_jars
@@ -34,7 +35,6 @@ ROUNDS = 3
 RECORDS_PER_S = 500  # of the producer whose latency is measured
 LATENCY_S = 20
 QUIET_S = 5
-FETCH_BYTES = 8 * MIB
 SIZES = (100, 1_000)
 CODECS = ("none", "zstd")
 
@@ -63,9 +63,7 @@ def produce(bootstrap: str, topic: str, record_bytes: int, codec: str, count: in
 
 def by_kafka(spark: SparkSession, broker: HeadraceProcess, topic: str) -> DataFrame:
     """Read through the broker."""
-    reader = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.bootstrap)
-    reader = reader.option("kafka.max.partition.fetch.bytes", FETCH_BYTES)
-    reader = reader.option("kafka.fetch.max.bytes", 8 * FETCH_BYTES)
+    reader = spark.read.format("kafka").options(**reader_options(broker.bootstrap))
     return reader.option("subscribe", topic).load()
 
 
