@@ -197,6 +197,7 @@ def copy(start: Callable[[], Any], bounds: Bounds, told: Told) -> int:
         query.awaitTermination()
         progress = query.recentProgress
         rows += sum(it["numInputRows"] for it in progress)
+        told.measure(records=rows)
         sources = [it["sources"][0] for it in progress]
         if all(it["startOffset"] == it["endOffset"] for it in sources):
             return rows  # there is nothing that the checkpoint has not

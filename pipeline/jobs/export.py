@@ -316,6 +316,12 @@ def tell_result(
         "manifest_version": exporting.manifest.version,
         "offsets": {name: topics[name].offsets for name in plan.topic_ids if name in topics},
     }
+    told.measure(
+        records=totals.rows,
+        files=totals.files,
+        written_bytes=totals.bytes,
+        findings=len(plan.repaired) + len(plan.lost),
+    )
     if as_json:
         told.document(document)
     else:

@@ -107,6 +107,7 @@ def run(arguments: argparse.Namespace, told: Told) -> int:
         for finding in judge_gone(chosen, gone, known_bucket(newest.image, newest.cluster_id)):
             comparison.add(finding)
     examined = Examined(None, catalog.index, in_use=False, time_ms=catalog.time_ms)
+    told.measure(objects=len(chosen), findings=sum(comparison.counts.values()))
     concerned = concerned_by(catalog.image, comparison.findings())
     outcome = FsckOutcome(comparison, examined, concerned, depth)
     tell(told, outcome, as_json=arguments.json)

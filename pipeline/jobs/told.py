@@ -12,8 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
+from headrace.pipeline.jobs.metrics_file import MetricsFile
 from headrace.pipeline.session import stop_session
 from headrace.pipeline.source.errors import OptionError, SourceError
 from headrace.storage.errors import StorageError
@@ -37,15 +39,20 @@ class JobError(Exception):
 class Told:
     """One per job."""
 
-    def __init__(self, *, events: bool, progress: bool = True) -> None:
+    def __init__(
+        self, *, events: bool, progress: bool = True, metrics: MetricsFile | None = None
+    ) -> None:
         """Begin.
 
         Args:
             events: tell all as events.
             progress: tell progress by lines, if not by events.
+            metrics: where progress and measures go as well.
         """
         self._events = events
         self._progress = progress
+        self._metrics = metrics
+        self._measured_s = time.monotonic()  # when progress was last written there
         self._line_s = time.monotonic()  # of the last line
 
     def talk(self, text: str) -> None:
@@ -69,8 +76,16 @@ class Told:
         else:
             self.result(json.dumps(document, indent=2, default=str))
 
+    def measure(self, **values: float) -> None:
+        """Put values of `metrics_file.METRICS` into the file of metrics, if there is one."""
+        if self._metrics is not None:
+            self._metrics.set(**values)
+
     def progress(self, label: str, done: int, total: int) -> None:
         """Say how many bytes are done; a line now and then, or each as an event."""
+        if done == total or time.monotonic() - self._measured_s >= _LINE_EVERY_S:
+            self._measured_s = time.monotonic()
+            self.measure(done_bytes=done, total_bytes=total)
         if self._events:
             self._emit({"progress": label, "done": done, "total": total})
             return
@@ -99,8 +114,7 @@ class Told:
         finally:
             ended.set()
             thread.join()
-            if self._events:
-                self.progress(label, total, total)
+            self.progress(label, total, total)
 
     def _emit(self, event: dict[str, object]) -> None:
         print(f"{MARK}{json.dumps(event, default=str)}", flush=True)
@@ -109,22 +123,44 @@ class Told:
 def run_job(parser: argparse.ArgumentParser, run: Callable[[Any, Told], int]) -> int:
     """Run a job's command line: arguments, a session, errors that are told. Returns the exit code."""
     parser.add_argument("--events", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--metrics-file",
+        type=Path,
+        metavar="FILE.prom",
+        help="keep metrics of the run there, for the textfile collector of node_exporter",
+    )
     arguments = parser.parse_args()
     # spark-submit would bring progress between the lines of a document.
-    told = Told(events=arguments.events, progress=not getattr(arguments, "json", False))
+    progress = not getattr(arguments, "json", False)
+    metrics = None
+    told = Told(events=arguments.events, progress=progress)
+    code = EXIT_FAILED
     try:
-        return run(arguments, told)
+        if arguments.metrics_file is not None:
+            job = parser.prog.rpartition(" ")[2]
+            metrics = MetricsFile(arguments.metrics_file, job, time.time)
+            told = Told(events=arguments.events, progress=progress, metrics=metrics)
+        code = _run(run, arguments, told)
     except OptionError as error:
         told.talk(f"error: {error}")
-        return EXIT_USAGE
+        code = EXIT_USAGE
+    finally:
+        if metrics is not None:
+            metrics.end(code)
+        stop_session()
+    return code
+
+
+def _run(run: Callable[[Any, Told], int], arguments: argparse.Namespace, told: Told) -> int:
+    try:
+        return run(arguments, told)
+    except OptionError:
+        raise
     except (JobError, SourceError, StorageError) as error:
         told.talk(f"error: {error}")
-        return EXIT_FAILED
     except Exception as error:
         found = _TASK_ERROR.findall(str(error))
         if not found:
             raise
         told.talk(f"error: {found[-1][1]}")
-        return EXIT_FAILED
-    finally:
-        stop_session()
+    return EXIT_FAILED

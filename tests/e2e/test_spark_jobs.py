@@ -338,7 +338,13 @@ def test_the_commands_run_jobs_by_spark_submit(
     shutil.copytree(bucket.removeprefix("file://"), broken)
     first = next(it for it in sorted(broken.glob("*/*/*")) if it.parts[-3] != "metadata")
     flip(first, 40)
-    assert run(["spark", "fsck", f"file://{broken}", *common]) == 1
+    kept = tmp_path / "nightly.prom"
+    metrics = ["--metrics-file", str(kept)]
+    assert run(["spark", "fsck", f"file://{broken}", *common, *metrics]) == 1
     told = capfd.readouterr()
+    labels = '{job="fsck",name="nightly"}'
+    lines = kept.read_text().splitlines()
+    assert f"headrace_job_exit_code{labels} 1" in lines
+    assert f"headrace_job_findings{labels} 1" in lines
     assert "damaged" in told.out
     assert "objects, indexes and blocks compared: 1 errors" in told.err

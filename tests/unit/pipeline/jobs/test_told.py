@@ -1,10 +1,14 @@
 """Errors of jobs, as their users see them."""
 
 import argparse
+import shutil
 import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from headrace.pipeline.jobs.told import JobError, Told, run_job
 from headrace.pipeline.source.errors import CutOffError, OptionError, SourceError
@@ -53,3 +57,64 @@ def raising(error: Exception) -> Callable[[argparse.Namespace, Told], int]:
         raise error
 
     return run
+
+
+def metrics(path: Path) -> dict[str, float]:
+    """Values by name, of a file as the collector reads it."""
+    families = text_string_to_metric_families(path.read_text())
+    samples = [sample for family in families for sample in family.samples]
+    assert {tuple(sorted(it.labels.items())) for it in samples} == {
+        (("job", "export"), ("name", path.stem))
+    }
+    return {it.name.removeprefix("headrace_job_"): it.value for it in samples}
+
+
+def test_metrics_are_in_a_file_while_it_runs_and_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "orders.prom"
+    monkeypatch.setattr(sys, "argv", ["export", "--metrics-file", str(path)])
+    before_s = time.time()
+
+    def run(_: argparse.Namespace, told: Told) -> int:
+        running = metrics(path)
+        assert running["running"] == 1
+        assert "exit_code" not in running
+        told.progress("reading", 5, 10)  # so soon after the last that it is not written
+        assert "done_bytes" not in metrics(path)
+        told.progress("reading", 10, 10)
+        told.measure(records=1_234_567_890_123)
+        assert metrics(path)["done_bytes"] == 10
+        return 1
+
+    assert run_job(argparse.ArgumentParser(prog="headrace spark export"), run) == 1
+    found = metrics(path)
+    assert (found["running"], found["exit_code"]) == (0, 1)
+    assert found["records"] == 1_234_567_890_123
+    assert before_s <= found["start_time_seconds"] <= found["update_time_seconds"] <= time.time()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["orders.txt", "no/such/directory.prom"])
+def test_metrics_that_cannot_be_written_are_an_error_before_the_job(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["export", "--metrics-file", str(tmp_path / name)])
+    job = raising(AssertionError("the job has begun"))
+    assert run_job(argparse.ArgumentParser(prog="headrace spark export"), job) == 2
+    assert "--metrics-file" in capsys.readouterr().err
+
+
+def test_metrics_that_cannot_be_written_any_more_stop_no_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = tmp_path / "metrics"
+    directory.mkdir()
+    monkeypatch.setattr(sys, "argv", ["export", "--metrics-file", str(directory / "orders.prom")])
+
+    def run(_: argparse.Namespace, told: Told) -> int:
+        shutil.rmtree(directory)
+        told.measure(records=1)
+        return 0
+
+    assert run_job(argparse.ArgumentParser(prog="headrace spark export"), run) == 0
