@@ -8,6 +8,9 @@
 | failover | SIGKILL of a broker whose WAL holds 256 MiB: time until others serve each of its 50 partitions; Apache Kafka too |
 | failover-scale | the same with three of six brokers at once, and with 1,000 partitions |
 | failover-groups | SIGKILL of the coordinator of groups with 1,000,000 committed offsets: time until they are served |
+| moves | a partition with 20 of 100 MB/s moves 200 times, with the bucket near and 20 ms away: pauses of clients |
+| moves-kafka | a partition of 1 GiB moves; Apache Kafka too |
+| restarts | nine restarts of brokers, one after the other, under load: the longest pause of any partition |
 
 Three controllers and three brokers run as processes, each in a network namespace if that is allowed, with their
 data on the disk of `--directory`. Marks are in the last table; the exit code is 1 when one is missed.
@@ -23,6 +26,7 @@ from bench import (
     cluster_failover,
     cluster_groups,
     cluster_leader_loss,
+    cluster_moves,
     cluster_throughput,
     cluster_topics,
 )
@@ -34,6 +38,9 @@ PARTS = {
     "failover": cluster_failover.run,
     "failover-scale": cluster_failover.run_scale,
     "failover-groups": cluster_groups.run,
+    "moves": cluster_moves.run,
+    "moves-kafka": cluster_moves.run_beside_kafka,
+    "restarts": cluster_moves.run_restarts,
 }
 
 

@@ -46,8 +46,9 @@ class Faults:
     denied: float = 0.0  # answered by an error that does not pass by itself, and not carried out
     unheard: float = 0.0  # carried out, and answered by an error of the server
     cut: float = 0.0  # reset in the middle of the request, or of the answer
-    slow: float = 0.0  # late by up to `slow_ms`
+    slow: float = 0.0  # late by `slow_from_ms` to `slow_ms`
     slow_ms: int = 500
+    slow_from_ms: int = 0
 
     def draw(self, rng: random.Random) -> str:
         """Choose what becomes of a request; empty: it is passed on."""
@@ -165,7 +166,9 @@ class _Connection:
                 error = DENIED if fault == "denied" else self._proxy.rng.choice(ERRORS)
                 return await self._refuse(*error)
             if fault == "slow":
-                await asyncio.sleep(self._proxy.rng.uniform(0, self._proxy.faults.slow_ms / 1000))
+                faults = self._proxy.faults
+                late_ms = self._proxy.rng.uniform(faults.slow_from_ms, faults.slow_ms)
+                await asyncio.sleep(late_ms / 1000)
             if fault == "unheard":
                 self._is_unheard = True
                 head = head[:-2] + b"Connection: close\r\n\r\n"

@@ -1,0 +1,306 @@
+"""A partition moves under load, brokers are restarted one after the other: what clients notice.
+
+| part | what |
+|---|---|
+| moves | a partition with 20 of 100 MB/s, again and again, with the bucket near and 20 ms away |
+| moves-kafka | a partition of 1 GiB goes to another broker: Headrace, and Apache Kafka with one replica |
+| restarts | three brokers are restarted one after the other, under load |
+
+A pause is the longest time between two acknowledgements of an idempotent producer, or between two arrivals at a
+consumer that reads at the end, that has a part in the move.
+"""
+
+import statistics
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kafka.protocol.admin import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+)
+
+from bench import load_program
+from bench.kafka_cluster import KafkaCluster
+from bench.move_clients import EndConsumer, SteadyProducer, Times
+from tests.cluster.bucket_proxy import Faults
+from tests.cluster.cluster import Cluster
+from tests.cluster.wire_calls import create_topic, describe_topic
+from tests.e2e.wire import WireConnection
+from tests.environment.kafka import KAFKA_VERSION
+
+MIB: Final = 1 << 20
+MOVES: Final = 200
+MOVES_QUICK: Final = 10
+MOVED_MB_PER_S: Final = 20
+BESIDE_MB_PER_S: Final = 80
+BESIDE_PARTITIONS: Final = 6
+BESIDE_CHUNK_S: Final = 10
+RECORD_BYTES: Final = 10_000
+AWAY_MS: Final = 20
+REST_S: Final = 0.3  # after a move, which belongs to it: clients find the new leader meanwhile
+WARM_UP_S: Final = 5.0
+WITHIN_S: Final = 60
+POLL_S: Final = 0.002
+P50_MARK_MS: Final = 300
+P99_MARK_MS: Final = 1_000
+RESTART_MARK_MS: Final = 2_000
+RESTART_PARTITIONS: Final = 24
+RESTART_MB_PER_S: Final = 20
+COPIED_BYTES: Final = 1024 * MIB
+COPIED_QUICK_BYTES: Final = 64 * MIB
+COPIES: Final = 3
+WAL_BYTES: Final = 512 * MIB
+SETTINGS: Final = {"s3.wal.cache.size": str(256 * MIB), "s3.wal.upload.threshold": str(64 * MIB)}
+_TOPIC: Final = AlterPartitionReassignmentsRequest.ReassignableTopic
+
+
+@dataclass(frozen=True)
+class Pause:
+    """What clients noticed of a move, in milliseconds."""
+
+    producer_ms: float
+    consumer_ms: float
+    moved_ms: float  # from the request until another broker leads
+
+
+def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
+    """Moves under load; return (met, text) of the marks."""
+    moves = MOVES_QUICK if quick else MOVES
+    load_program.build()
+    marks = []
+    with Cluster(
+        directory, small_disks=False, settings=SETTINGS, wal_bytes=WAL_BYTES, bucket_fails=True
+    ) as cluster:
+        for where, faults in (
+            ("bucket near", Faults()),
+            ("bucket 20 ms away", Faults(slow=1, slow_from_ms=AWAY_MS, slow_ms=AWAY_MS)),
+        ):
+            cluster.fail_bucket(faults)
+            found = move_under_load(cluster, where.replace(" ", "-"), moves)
+            marks += told(where, found)
+    return marks
+
+
+def told(where: str, found: Sequence[Pause]) -> list[tuple[bool, str]]:
+    """Print quantiles; return (met, text) of the marks."""
+    print(f"\n{where:22}{'p50 ms':>10}{'p99 ms':>10}{'max ms':>10}")
+    marks = []
+    rows = {
+        "producer": [it.producer_ms for it in found],
+        "consumer": [it.consumer_ms for it in found],
+        "another leads": [it.moved_ms for it in found],
+    }
+    for name, values in rows.items():
+        p50, p99 = statistics.median(values), quantile(values, 0.99)
+        print(f"  {name:20}{p50:10,.0f}{p99:10,.0f}{max(values):10,.0f}")
+        if name != "another leads":
+            text = f"{where}, {len(found)} moves, {name}: p50 {p50:,.0f} of {P50_MARK_MS} ms, p99 {p99:,.0f} of {P99_MARK_MS:,} ms"
+            marks.append((p50 < P50_MARK_MS and p99 < P99_MARK_MS, text))
+    return marks
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that this share of them does not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def move_under_load(cluster: Cluster, topic: str, moves: int) -> list[Pause]:
+    """Move a partition from broker to broker; nothing may be refused or lost."""
+    ids = [it.node_id for it in cluster.brokers]
+    with cluster.connect(cluster.brokers[0]) as asked:
+        assert create_topic(asked, topic, brokers=[ids[0]])[0] == 0
+        beside = [ids[number % len(ids)] for number in range(BESIDE_PARTITIONS)]
+        assert create_topic(asked, f"{topic}-beside", brokers=beside)[0] == 0
+    consumer = EndConsumer(cluster.bootstrap, topic, 1, fresh(cluster.directory / topic))
+    spans = []
+    with (
+        load_beside(cluster.bootstrap, f"{topic}-beside"),
+        SteadyProducer(cluster.bootstrap, topic, 1, MOVED_MB_PER_S) as producer,
+        cluster.connect(cluster.brokers[0]) as asked,
+    ):
+        consumer.start()
+        time.sleep(WARM_UP_S)
+        for number in range(moves):
+            begin_ns = time.monotonic_ns()
+            moved_ns = move(asked, topic, ids[(number + 1) % len(ids)])
+            time.sleep(REST_S)
+            spans.append((begin_ns, moved_ns))
+        time.sleep(REST_S)
+    time.sleep(WARM_UP_S)
+    arrived, count, errors = consumer.stop()
+    acknowledged = producer.acknowledged[0]
+    assert not producer.failed, producer.failed[:5]
+    assert count == producer.sent, (count, producer.sent)
+    print(
+        f"  {topic}: {count} records, each once; errors told to clients: {len(producer.errors) + len(errors)}"
+    )
+    for it in (*producer.errors[:3], *errors[:3]):
+        print(f"    {it}")
+    return [pause(acknowledged, arrived, *span) for span in spans]
+
+
+def pause(acknowledged: Times, arrived: Times, begin_ns: int, moved_ns: int) -> Pause:
+    """What was noticed between the request for a move and a little after it."""
+    end_ns = moved_ns + int(REST_S / 2 * 1e9)
+    return Pause(
+        acknowledged.longest_gap_ms(begin_ns, end_ns),
+        arrived.longest_gap_ms(begin_ns, end_ns),
+        (moved_ns - begin_ns) / 1e6,
+    )
+
+
+def fresh(directory: Path) -> Path:
+    """Make a directory."""
+    directory.mkdir(parents=True)
+    return directory
+
+
+@contextmanager
+def load_beside(bootstrap: str, topic: str) -> Iterator[None]:
+    """Produce to other partitions meanwhile."""
+    done = threading.Event()
+    rate = BESIDE_MB_PER_S * 1e6 / RECORD_BYTES
+
+    def run_load() -> None:
+        while not done.is_set():
+            load_program.produce(
+                bootstrap, topic, records=int(rate * BESIDE_CHUNK_S), record_bytes=RECORD_BYTES,
+                batch_bytes=262_144, linger_ms=10, rate=rate,
+            )  # fmt: skip
+
+    thread = threading.Thread(target=run_load, name="beside")
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def move(asked: WireConnection, topic: str, to: int) -> int:
+    """Move partition 0 and wait until the move has ended; return when another broker led it, in ns."""
+    partition = _TOPIC.ReassignablePartition(partition_index=0, replicas=[to])
+    request = AlterPartitionReassignmentsRequest(
+        timeout_ms=10_000,
+        allow_replication_factor_change=True,
+        topics=[_TOPIC(name=topic, partitions=[partition])],
+    )
+    answer = asked.ask(request, AlterPartitionReassignmentsResponse, 0)
+    error = answer.error_code or answer.responses[0].partitions[0].error_code
+    assert error == 0, answer
+    deadline_s = time.monotonic() + WITHIN_S
+    while is_moving(asked):
+        assert time.monotonic() < deadline_s, f"{topic} is still moving to broker {to}"
+        time.sleep(POLL_S)
+    now_ns = time.monotonic_ns()
+    while describe_topic(asked, topic).leaders != (to,):
+        assert time.monotonic() < deadline_s, f"the move of {topic} to broker {to} was taken back"
+        time.sleep(POLL_S)
+    return now_ns
+
+
+def is_moving(asked: WireConnection) -> bool:
+    """Tell whether any partition moves."""
+    request = ListPartitionReassignmentsRequest(timeout_ms=10_000, topics=None)
+    answer = asked.ask(request, ListPartitionReassignmentsResponse, 0)
+    assert answer.error_code == 0, answer
+    return bool(answer.topics)
+
+
+def run_beside_kafka(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
+    """Move a partition with much data; return no marks, for there are none."""
+    size_bytes = COPIED_QUICK_BYTES if quick else COPIED_BYTES
+    load_program.build()
+    found: dict[str, list[float]] = {}
+    with Cluster(
+        directory / "headrace", small_disks=False, settings=SETTINGS, wal_bytes=WAL_BYTES
+    ) as ours:
+        addresses = [ours.address(it) for it in ours.brokers]
+        found["headrace"] = copy_again(addresses, size_bytes)
+    settings = {"default.replication.factor": "1", "min.insync.replicas": "1"}
+    with KafkaCluster(directory / "kafka", settings) as kafka:
+        addresses = [it.bootstrap for it in kafka.brokers.values()]
+        found[f"Apache Kafka {KAFKA_VERSION}"] = copy_again(addresses, size_bytes)
+    print(f"\na partition of {size_bytes // MIB:,} MiB goes to another broker, ms")
+    for name, values in found.items():
+        shown = ", ".join(f"{it:,.0f}" for it in values)
+        print(f"  {name:22}{statistics.median(values):10,.0f}  ({shown})")
+    return []
+
+
+def copy_again(addresses: Sequence[str], size_bytes: int) -> list[float]:
+    """Fill a partition, and move it; milliseconds of each move."""
+    found = []
+    with WireConnection(addresses[0], timeout_s=WITHIN_S) as asked:
+        for number in range(COPIES):
+            topic = f"copied-{number}"
+            assert create_topic(asked, topic, brokers=[1])[0] == 0
+            load_program.produce(
+                ",".join(addresses), topic, records=size_bytes // RECORD_BYTES,
+                record_bytes=RECORD_BYTES, batch_bytes=1_000_000, linger_ms=20,
+            )  # fmt: skip
+            begin_ns = time.monotonic_ns()
+            found.append((move(asked, topic, 2) - begin_ns) / 1e6)
+    return found
+
+
+def run_restarts(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
+    """Restart brokers one after the other; return (met, text) of the marks."""
+    topic, rounds = "restarted", 1 if quick else 3
+    pauses: list[float] = []
+    with Cluster(directory, small_disks=False, settings=SETTINGS, wal_bytes=WAL_BYTES) as cluster:
+        ids = [it.node_id for it in cluster.brokers]
+        leaders = [ids[number % len(ids)] for number in range(RESTART_PARTITIONS)]
+        with cluster.connect(cluster.brokers[0]) as asked:
+            assert create_topic(asked, topic, brokers=leaders)[0] == 0
+        consumer = EndConsumer(
+            cluster.bootstrap, topic, RESTART_PARTITIONS, fresh(directory / "consumer")
+        )
+        with SteadyProducer(
+            cluster.bootstrap, topic, RESTART_PARTITIONS, RESTART_MB_PER_S
+        ) as producer:
+            consumer.start()
+            time.sleep(WARM_UP_S)
+            for _ in range(rounds):
+                for broker in cluster.brokers:
+                    begin_ns = time.monotonic_ns()
+                    took_s = restart(cluster, broker.node_id)
+                    end_ns = time.monotonic_ns()
+                    time.sleep(REST_S)
+                    longest = max(
+                        it.longest_gap_ms(begin_ns, end_ns) for it in producer.acknowledged
+                    )
+                    print(
+                        f"  {broker.name}: down after {took_s:.1f} s, longest pause {longest:,.0f} ms",
+                        flush=True,
+                    )
+                    pauses.append(longest)
+            time.sleep(WARM_UP_S)
+        time.sleep(WARM_UP_S)
+        _, count, errors = consumer.stop()
+    lost = producer.sent - count
+    text = (
+        f"{len(pauses)} restarts, {RESTART_PARTITIONS} partitions: longest pause {max(pauses):,.0f} of {RESTART_MARK_MS:,} ms; "
+        f"{len(producer.failed)} records refused, {lost} missing, {len(errors)} errors of the consumer"
+    )
+    met = max(pauses) < RESTART_MARK_MS and not producer.failed and not lost and not errors
+    return [(met, text)]
+
+
+def restart(cluster: Cluster, node_id: int) -> float:
+    """End a broker by SIGTERM, and start it again; return how long its end took, in seconds."""
+    broker = next(it for it in cluster.brokers if it.node_id == node_id)
+    begin_s = time.monotonic()
+    broker.process.terminate(timeout_s=WITHIN_S)
+    took_s = time.monotonic() - begin_s
+    cluster.heal()
+    return took_s
