@@ -11,6 +11,7 @@ from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table, TableProperties
 from pyiceberg.types import NestedField
+from sqlalchemy.exc import IntegrityError
 
 from headrace.pipeline.tables.column_types import column_fields, shape_fields
 from headrace.pipeline.tables.configuration import RECORD_COLUMNS, CatalogConfig, TableConfig
@@ -64,7 +65,11 @@ def _create(catalog: Catalog, table: TableConfig) -> Table:
         spec = partition_spec(table.partition_by, schema)
     except ValueError as error:
         raise TableError(f"table {table.name}: {error}") from error
-    catalog.create_namespace_if_not_exists(table.namespace)
+    try:
+        catalog.create_namespace_if_not_exists(table.namespace)
+    except IntegrityError:  # of an SQL catalog: another query or job was faster
+        if not catalog.namespace_exists(table.namespace):
+            raise
     try:
         return catalog.create_table(
             table.name, schema, partition_spec=spec, properties=dict(_PROPERTIES)

@@ -1,10 +1,13 @@
 """What becomes of records in a table: rows, bad records, new columns, and one commit for each micro-batch."""
 
+from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from headrace.pipeline.tables.catalogs import open_table
 from headrace.pipeline.tables.errors import TableError
 from headrace.pipeline.tables.rows import BadRecord
 from headrace.pipeline.tables.write_task import BAD, FILE, LACKING
@@ -144,3 +147,14 @@ def new(directory: Path) -> Path:
     path = directory / "new"
     path.mkdir()
     return path
+
+
+def test_another_query_creates_the_namespace_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQL catalogs look first and write then; tables of a job are created by threads of their own."""
+    scene = TableScene(tmp_path, COLUMNS)
+    told = chain([False], repeat(True))
+    monkeypatch.setattr(scene.catalog, "namespace_exists", lambda _: next(told))
+    other = replace(scene.configured, name="shop.customers")
+    assert open_table(scene.catalog, other).name() == ("shop", "customers")
