@@ -17,6 +17,7 @@ from headrace.pipeline.tables.dead_letters import DeadLetters, DeadLetterTopic, 
 from headrace.pipeline.tables.deduplication import without_copies
 from headrace.pipeline.tables.errors import TableError
 from headrace.pipeline.tables.micro_batch import MicroBatches
+from headrace.pipeline.tables.source_offsets import QueryCheckpoint
 
 LOGGER: Final = logging.getLogger("headrace.tables")
 _CANNOT_START: Final = (
@@ -63,7 +64,9 @@ def start_query(
     batches = MicroBatches(
         config, table, open_catalog(config.catalog), dead_letters(config), now_ms
     )
-    batches.maintain(session)  # what an earlier run has left
+    # What an earlier run has left:
+    batches.maintain(session)
+    QueryCheckpoint(session, config.checkpoint_of(table)).remove_unfinished()
     writer = (
         read_stream(session, config.source, table)
         .writeStream.queryName(f"{config.name}: {table.name}")

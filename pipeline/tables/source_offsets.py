@@ -5,13 +5,18 @@ Source: OffsetSeq and StreamMetadata of Apache Spark 4.0: a version, a line of s
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
 from headrace.pipeline.tables.table_state import Counts, offsets_of_source
 
-_LINES_BEFORE_SOURCES = 2
+_LINES_BEFORE_SOURCES: Final = 2
+_WITH_CHECKSUMS: Final = "org.apache.hadoop.fs.ChecksumFileSystem"
+# Below a checkpoint: `.NAME.UUID.tmp`, and `..NAME.UUID.tmp.crc` in local file systems.
+_WRITTEN_BY_RENAMING: Final = tuple(
+    f"{it}.*.tmp*" for it in ("", "offsets/", "commits/", "sources/*/", "state/*/*/")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +43,38 @@ class QueryCheckpoint:
         starts = self._offsets(batch_id - 1) if batch_id > 0 else None
         return BatchRange(starts, self._offsets(batch_id))
 
+    def remove_unfinished(self) -> int:
+        """Remove files that Spark was writing when its JVM was killed; return how many.
+
+        Spark renames a file once it is whole, and never looks at those that it has not renamed.
+        """
+        jvm: Any = self._session._jvm  # noqa: SLF001 - as below
+        files, root = self._file_system(self._location)
+        if jvm.java.lang.Class.forName(_WITH_CHECKSUMS).isInstance(files):
+            files = files.getRawFileSystem()  # which does not hide the files of checksums
+        found = [
+            status.getPath()
+            for place in _WRITTEN_BY_RENAMING
+            for status in files.globStatus(jvm.org.apache.hadoop.fs.Path(root, place)) or ()
+        ]
+        for path in found:
+            files.delete(path, False)  # noqa: FBT003 - not recursive; Java has no names for arguments
+        return len(found)
+
+    def _file_system(self, name: str) -> tuple[Any, Any]:
+        """Hadoop's file system of a path, and the path."""
+        jvm: Any = self._session._jvm  # noqa: SLF001 - PySpark has no other way to Hadoop's file systems
+        path = jvm.org.apache.hadoop.fs.Path(name)
+        return path.getFileSystem(self._session._jsc.hadoopConfiguration()), path  # noqa: SLF001 - likewise
+
     def _offsets(self, batch_id: int) -> Counts:
         lines = self._read(f"offsets/{batch_id}").splitlines()
         return offsets_of_source(lines[_LINES_BEFORE_SOURCES])
 
     def _read(self, name: str) -> str:
-        jvm: Any = self._session._jvm  # noqa: SLF001 - PySpark has no other way to Hadoop's file systems
-        path = jvm.org.apache.hadoop.fs.Path(f"{self._location}/{name}")
-        configuration = self._session._jsc.hadoopConfiguration()  # noqa: SLF001 - likewise
-        stream = path.getFileSystem(configuration).open(path)
+        jvm: Any = self._session._jvm  # noqa: SLF001 - as above
+        files, path = self._file_system(f"{self._location}/{name}")
+        stream = files.open(path)
         try:
             return str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
         finally:
