@@ -24,8 +24,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--master", help="for run: Spark's master")
     parser.add_argument("--jars", help="for run: jars, instead of those that Spark downloads")
-    parser.add_argument("submit", nargs="*", help="for run: other arguments of spark-submit")
-    given = parser.parse_args(arguments)
+    parser.epilog = "For run, arguments behind `--` are spark-submit's."
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    given = parser.parse_args(arguments[:cut])
+    given.submit = arguments[cut + 1 :]
     try:
         from headrace.pipeline.tables.reading_configuration import read_configuration  # noqa: PLC0415
 

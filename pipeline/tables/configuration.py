@@ -107,6 +107,7 @@ class TableConfig:
     topics: tuple[str, ...]
     format: str
     registry: str
+    subjects: tuple[str, ...]  # that a check asks for; empty: TOPIC-value
     message: str  # of Protobuf; empty: as the record's message indexes say
     columns: Mapping[str, str] = field(default_factory=dict)
     samples: str

@@ -208,6 +208,9 @@ TABLE: Final[Mapping[str, PipelineKey]] = {
     "topics": PipelineKey(topics, REQUIRED, "Topics that go into it."),
     "format": PipelineKey(one_of(*FORMATS), JSON, f"Of the values: {', '.join(FORMATS)}."),
     "registry": PipelineKey(text, "", "URL of a schema registry; for all formats but `json`."),
+    "subjects": PipelineKey(
+        texts, (), "Subjects whose newest schemas `check` reads; without it, TOPIC-value."
+    ),
     "message": PipelineKey(
         text, "", "Full name of the Protobuf message; without it, as the record says."
     ),

@@ -1,9 +1,10 @@
-"""Where topics end now: by brokers, or by the metadata in the bucket."""
+"""Where topics end now, and which of them are there: by brokers, or by the metadata in the bucket."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from headrace.pipeline.source.bucket import open_bucket
 from headrace.pipeline.source.errors import SourceError
@@ -32,7 +33,46 @@ def end_offsets(source: SourceConfig, topics: Sequence[str]) -> Counts:
     except SourceError as error:
         raise NoEndsError(str(error)) from error
     except KafkaException as error:
-        raise NoEndsError(f"{source.bootstrap_servers}: {error.args[0].str()}") from error
+        raise _no_ends(source, error) from error
+
+
+def missing_topics(source: SourceConfig, topics: Sequence[str]) -> list[str]:
+    """Those of some topics that the source has not.
+
+    Raises:
+        NoEndsError: neither brokers nor bucket tell it.
+    """
+    if source.format != "headrace":
+        return missing_at_brokers(source, topics)
+    try:
+        catalog = newest_catalog(open_bucket(source.bucket), source.options.get("cluster", ""))
+    except SourceError as error:
+        raise NoEndsError(str(error)) from error
+    return [it for it in topics if not catalog.has_topic(it)]
+
+
+def missing_at_brokers(source: SourceConfig, topics: Sequence[str]) -> list[str]:
+    """Those of some topics that the brokers have not; none is created by the question.
+
+    Raises:
+        NoEndsError: the brokers do not answer.
+    """
+    client = AdminClient(
+        {
+            **source.client,
+            "bootstrap.servers": source.bootstrap_servers,
+            "log_level": _ERRORS_ONLY,
+        }
+    )
+    try:
+        known = client.list_topics(timeout=TIMEOUT_S).topics
+    except KafkaException as error:
+        raise _no_ends(source, error) from error
+    return [it for it in topics if it not in known]
+
+
+def _no_ends(source: SourceConfig, error: KafkaException) -> NoEndsError:
+    return NoEndsError(f"{source.bootstrap_servers}: {error.args[0].str()}")
 
 
 def _of_bucket(source: SourceConfig, topics: Sequence[str]) -> Counts:

@@ -73,9 +73,9 @@ class ProtobufSchema:
         return _document(found)
 
     def shape(self, document: Mapping[str, Any]) -> Mapping[str, Shape]:
-        """That of the message that was decoded last."""
+        """That of the message that was decoded last; before any, that of the schema's first or the table's own."""
         del document
-        return {} if self._last is None else _fields_shape(self._last, 0)
+        return _fields_shape(self._last or self._kind([0]), 0)
 
     def _kind(self, indexes: list[int]) -> Descriptor:
         if self._name:

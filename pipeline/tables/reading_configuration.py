@@ -170,6 +170,8 @@ class _ConfigurationReader:
             self._wrong(
                 f"{place}.registry", "format json has no registry: use json_schema, or leave it out"
             )
+        if table.subjects and not table.registry:
+            self._wrong(f"{place}.subjects", "subjects are those of a registry, which is missing")
         if table.columns and table.samples:
             self._wrong(f"{place}.samples", "columns are given already: leave one of them out")
         if table.mode == UPSERT and table.deduplicate_by:

@@ -61,7 +61,7 @@ class SchemaRegistry:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         host = parts.netloc.rpartition("@")[2]
-        self._url = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
+        self.url = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
         user = f"{parts.username or ''}:{parts.password or ''}"
         self._authorization = f"Basic {b64encode(user.encode()).decode()}" if parts.username else ""
         self._schemas: dict[int, RegisteredSchema] = {}
@@ -78,15 +78,28 @@ class SchemaRegistry:
             told = self._get(f"/schemas/ids/{schema_id}")
             if told is None:
                 raise BadRecordError(f"the registry has no schema {schema_id}")
-            references: dict[str, str] = {}
-            self._add_references(told, references)
-            found = RegisteredSchema(
-                told.get("schemaType", "AVRO"), told["schema"], tuple(references.items())
-            )
+            found = self._with_references(told)
             if len(self._schemas) >= MAX_SCHEMAS:
                 self._schemas.clear()
             self._schemas[schema_id] = found
         return found
+
+    def latest(self, subject: str) -> RegisteredSchema | None:
+        """Return the newest schema of a subject, None if there is no such subject.
+
+        Raises:
+            BadRecordError: it refers to what the registry does not have.
+            TableError: the registry does not answer.
+        """
+        told = self._get(f"/subjects/{quote(subject, safe='')}/versions/latest")
+        return None if told is None else self._with_references(told)
+
+    def _with_references(self, told: dict[str, Any]) -> RegisteredSchema:
+        references: dict[str, str] = {}
+        self._add_references(told, references)
+        return RegisteredSchema(
+            told.get("schemaType", "AVRO"), told["schema"], tuple(references.items())
+        )
 
     def _add_references(self, told: dict[str, Any], found: dict[str, str]) -> None:
         """Add what a schema refers to, that which others need first."""
@@ -103,7 +116,7 @@ class SchemaRegistry:
             found[it["name"]] = other["schema"]
 
     def _get(self, path: str) -> dict[str, Any] | None:
-        request = urllib.request.Request(f"{self._url}{path}")
+        request = urllib.request.Request(f"{self.url}{path}")
         request.add_header("Accept", "application/vnd.schemaregistry.v1+json, application/json")
         if self._authorization:
             request.add_header("Authorization", self._authorization)
@@ -121,4 +134,4 @@ class SchemaRegistry:
                 reason = f"{error.code} {error.reason}"
             except (OSError, ValueError) as error:
                 reason = str(error)
-        raise TableError(f"the registry {self._url} does not answer {path}: {reason}")
+        raise TableError(f"the registry {self.url} does not answer {path}: {reason}")

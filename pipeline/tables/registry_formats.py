@@ -41,8 +41,7 @@ class RegistryDecoder:
 
     def __init__(self, registry: SchemaRegistry, table: TableConfig) -> None:
         self._registry = registry
-        self._message = table.message
-        self._kind, self._make = _FORMATS[table.format]
+        self._table = table
         self._schemas: dict[int, FormatSchema] = {}
         self._last: FormatSchema | None = None
 
@@ -52,13 +51,9 @@ class RegistryDecoder:
         schema = self._schemas.get(framed.schema_id)
         if schema is None:
             registered = self._registry.schema(framed.schema_id)
-            if registered.kind != self._kind:
-                raise BadRecordError(
-                    f"schema {framed.schema_id} is of the format {registered.kind}, not {self._kind}"
-                )
+            schema = format_schema(registered, self._table, f"schema {framed.schema_id}")
             if len(self._schemas) >= MAX_SCHEMAS:
                 self._schemas.clear()
-            schema = self._make(registered, self._message)
             self._schemas[framed.schema_id] = schema
         self._last = schema
         return schema.decode(framed.payload)
@@ -67,6 +62,18 @@ class RegistryDecoder:
         """See `Decoder.shape`."""
         assert self._last is not None
         return self._last.shape(document)
+
+
+def format_schema(registered: RegisteredSchema, table: TableConfig, name: str) -> FormatSchema:
+    """Make a schema of a table's format.
+
+    Raises:
+        BadRecordError: it is of another format, or is none; `name` is what the message calls it.
+    """
+    kind, make = _FORMATS[table.format]
+    if registered.kind != kind:
+        raise BadRecordError(f"{name} is of the format {registered.kind}, not {kind}")
+    return make(registered, table.message)
 
 
 def registry_decoder(table: TableConfig) -> RegistryDecoder:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka import Consumer
 from pyiceberg.table import Table
 from pyspark.sql import SparkSession
 
@@ -13,6 +14,7 @@ from headrace.pipeline.tables.catalogs import open_catalog
 from headrace.pipeline.tables.configuration import PipelineConfig
 from headrace.pipeline.tables.queries import run_pipeline
 from headrace.pipeline.tables.reading_configuration import read_configuration
+from headrace.pipeline.tables.table_files import metadata_files, named_files, stored_files
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
 
@@ -62,6 +64,34 @@ class TablesWorld:
         """The rows of a table."""
         return self.table(config, name).scan().to_arrow().to_pylist()
 
+    def orphans(self, config: PipelineConfig, name: str) -> list[str]:
+        """Files below a table that no snapshot names."""
+        table = self.table(config, name)
+        named = named_files(table, table.metadata.snapshots) | metadata_files(table)
+        return sorted(it.path for it in stored_files(table) if it.path not in named)
+
+    def letters(self, topic: str) -> list[tuple[Any, Any, dict[str, Any]]]:
+        """Keys, values and headers of dead letters."""
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": "letters",
+                "auto.offset.reset": "earliest",
+                "enable.partition.eof": True,
+            }
+        )
+        consumer.subscribe([topic])
+        found = []
+        try:
+            while True:
+                message = consumer.poll(30)
+                assert message is not None
+                if message.error():
+                    return found
+                found.append((message.key(), message.value(), dict(message.headers() or ())))
+        finally:
+            consumer.close()
+
     def produce(self, topic: str, documents: Sequence[object], **places: Any) -> None:
         """Produce JSON documents; bytes and None as they are."""
         sent = [
@@ -69,6 +99,13 @@ class TablesWorld:
             for it in documents
         ]
         CONFLUENT.produce(self.bootstrap, topic, sent, compression="zstd")
+
+    def produce_records(
+        self, topic: str, partition: int, sent: Sequence[tuple[bytes | None, bytes | None]]
+    ) -> None:
+        """Produce keys and values to one partition."""
+        records = [Record(value, key=key, partition=partition) for key, value in sent]
+        CONFLUENT.produce(self.bootstrap, topic, records, compression="zstd")
 
 
 def toml_lines(section: Mapping[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 _POLL_S = 0.02
@@ -174,3 +175,20 @@ def cpu_seconds(process_id: int) -> float:
     fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
     user, system = int(fields[11]), int(fields[12])
     return (user + system) / os.sysconf("SC_CLK_TCK")
+
+
+def processes_with(variable: str) -> list[int]:
+    """Ids of the processes that have a variable in their environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if variable.encode() in (process / "environ").read_bytes().split(b"\0"):
+                found.append(int(process.name))
+    return found
+
+
+def command_line(process_id: int) -> str:
+    """The command line of a process; empty when it has gone."""
+    with suppress(OSError):
+        return Path(f"/proc/{process_id}/cmdline").read_text().replace("\0", " ")
+    return ""

@@ -3,9 +3,10 @@
 import email
 import subprocess
 import sys
+import sysconfig
 import venv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -30,8 +31,10 @@ def files_of(wheel: Path) -> list[str]:
         return archive.namelist()
 
 
-def install(wheel: Path, directory: Path, *others: str) -> Path:
-    """Make an environment with a wheel, what it requires, and these other distributions; return its Python.
+def install(
+    wheel: Path, directory: Path, *others: str, extras: frozenset[str] = frozenset()
+) -> Path:
+    """Make an environment with a wheel, what it and its extras require, and other distributions; return its Python.
 
     What is required comes from the environment that runs, by links: that takes a second, and no network.
     """
@@ -39,9 +42,23 @@ def install(wheel: Path, directory: Path, *others: str) -> Path:
     (packages,) = directory.glob("lib/python*/site-packages")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
-    for path in _required_files([*requirements(wheel), *others]):
+    for path in set(_required_files(wheel, extras, others)):
         (packages / path.name).symlink_to(path)
     return directory / "bin" / "python"
+
+
+def make_installable(directory: Path) -> dict[str, str]:
+    """Make an environment into which `pip install .` can install, without a network; return the variables for it.
+
+    What is required is found in the environment that runs, which stays as it is.
+    """
+    venv.create(directory, symlinks=True)
+    (packages,) = directory.glob("lib/python*/site-packages")
+    (packages / "required.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    pip = directory / "bin" / "pip"
+    pip.write_text(f'#!/bin/sh\nexec {directory}/bin/python -m pip "$@"\n')
+    pip.chmod(0o755)
+    return {"PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_INDEX": "1"}  # 0 is what switches it off
 
 
 def requirements(wheel: Path) -> list[str]:
@@ -51,16 +68,22 @@ def requirements(wheel: Path) -> list[str]:
         return email.message_from_bytes(archive.read(told)).get_all("Requires-Dist", [])
 
 
-def _required_files(required: list[str]) -> Iterator[Path]:
+def _required_files(wheel: Path, extras: frozenset[str], others: Sequence[str]) -> Iterator[Path]:
     """What these distributions, and those that they require, have in the directory of packages."""
-    todo, seen = list(required), set()
+    own = wheel.name.partition("-")[0]
+    todo = [(own, extras), *((it.name, frozenset(it.extras)) for it in map(Requirement, others))]
+    seen: set[tuple[str, frozenset[str]]] = set()
     while todo:
-        requirement = Requirement(todo.pop())
-        is_wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-        if not is_wanted or requirement.name in seen:
+        name, wanted = todo.pop()
+        if (name, wanted) in seen:
             continue
-        seen.add(requirement.name)
-        found = distribution(requirement.name)
-        todo += found.requires or []
-        for top in {file.parts[0] for file in found.files or () if file.parts[0] != ".."}:
-            yield Path(str(found.locate_file(top)))
+        seen.add((name, wanted))
+        found = None if name == own else distribution(name)
+        required = requirements(wheel) if found is None else found.requires or []
+        for it in map(Requirement, required):
+            marker = it.marker
+            if marker is None or any(marker.evaluate({"extra": one}) for one in ("", *wanted)):
+                todo.append((it.name, frozenset(it.extras)))
+        if found is not None:
+            for top in {file.parts[0] for file in found.files or () if file.parts[0] != ".."}:
+                yield Path(str(found.locate_file(top)))

@@ -66,7 +66,9 @@ class RegistryServer:
             case ["schemas", "ids", number] if 0 < int(number) <= len(self._schemas):
                 return self._schemas[int(number) - 1]
             case ["subjects", subject, "versions", version]:
-                number = self._subjects.get((subject, int(version)))
+                newest = sum(name == subject for name, _ in self._subjects)
+                wanted = newest if version == "latest" else int(version)
+                number = self._subjects.get((subject, wanted))
                 return None if number is None else {"id": number, **self._schemas[number - 1]}
         return None
 

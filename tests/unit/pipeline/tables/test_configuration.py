@@ -90,6 +90,7 @@ deduplicate_by = "id"
         ('format = "avro"', "tables[1].registry: format avro needs the URL of a registry"),
         ('registry = "http://r"', "tables[1].registry: format json has no registry"),
         ('columns = { id = "long" }\nsamples = "x"', "tables[1].samples: columns are given"),
+        ('subjects = ["orders"]', "tables[1].subjects: subjects are those of a registry"),
         (
             'columns = { kafka_offset = "long" }',
             "tables[1].columns.kafka_offset: the pipeline fills",
