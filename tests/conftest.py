@@ -43,6 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--crash-rounds", type=int, default=20, help="kills in the crash test")
     group.addoption("--crash-seed", type=int, default=None, help="repeat a run of the crash test")
+    group.addoption("--table-kills", type=int, default=4, help="kills of jobs that fill tables")
+    group.addoption("--table-seed", type=int, default=None, help="repeat a run of these kills")
     group.addoption(
         "--power-cut-rounds", type=int, default=2, help="times each moment of a power cut is tested"
     )
@@ -111,17 +113,18 @@ def minio(component: Component, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def spark(
     component: Component, tmp_path_factory: pytest.TempPathFactory
 ) -> "Iterator[SparkSession]":
-    """One Spark session with the Kafka connector and Iceberg's runtime, for all tests of this process."""
+    """One Spark session with the Kafka connector and Iceberg, for all tests of this process."""
     from headrace.pipeline.session import create_session
-    from tests.environment.iceberg import iceberg_jar
+    from tests.environment.iceberg import iceberg_aws_jar, iceberg_jar
     from tests.environment.java import java_home
     from tests.environment.spark import connector_jars
 
     component(java_home)
     component(connector_jars)
     component(iceberg_jar)
+    component(iceberg_aws_jar)
     jars = tmp_path_factory.mktemp("jars")
-    for jar in (*connector_jars().glob("*.jar"), iceberg_jar()):
+    for jar in (*connector_jars().glob("*.jar"), iceberg_jar(), iceberg_aws_jar()):
         (jars / jar.name).symlink_to(jar)
     session = create_session("tests", connector_jars=jars, cores=1)
     yield session

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from headrace.pipeline.java import NoJavaError
 from tests.environment.fio import fio_program
-from tests.environment.iceberg import iceberg_jar
+from tests.environment.iceberg import iceberg_aws_jar, iceberg_jar
 from tests.environment.java import java_home
 from tests.environment.kafka import kafka_jars
 from tests.environment.kcat import kcat_program
@@ -33,6 +33,7 @@ CHAINS: tuple[tuple[Component, ...], ...] = (
         ("Apache Kafka's jars", kafka_jars),
         ("Spark's Kafka connector", connector_jars),
         ("Iceberg's runtime for Spark", iceberg_jar),
+        ("Iceberg's bundle for S3", iceberg_aws_jar),
     ),
 )
 
