@@ -1,8 +1,6 @@
 """Topics to Iceberg tables: what other readers of the table see, whatever happens to the job."""
 
 import random
-import subprocess
-import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,17 +8,14 @@ from typing import Any
 from urllib.parse import urlparse
 
 import duckdb
-import duckdb_extension_avro
-import duckdb_extension_iceberg
 import pytest
-from confluent_kafka import Consumer
 from pyspark.sql import SparkSession
 
-from headrace.pipeline.tables.table_files import metadata_files, named_files, stored_files
+from headrace.pipeline.tables.table_files import stored_files
 from tests.e2e.admin_calls import end_offsets
 from tests.e2e.tables_faults import POINTS, DiedError, arm
 from tests.e2e.tables_world import TablesWorld
-from tests.environment.paths import ROOT
+from tests.environment.duckdb import provide_duckdb_extensions
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(600)]
 
@@ -46,18 +41,9 @@ def digest(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
     return len(rows), sum(zlib.crc32(it.encode()) for it in texts)
 
 
-def orphans(world: TablesWorld, config: Any, name: str) -> list[str]:
-    """Files below a table that no snapshot names."""
-    table = world.table(config, name)
-    named = named_files(table, table.metadata.snapshots) | metadata_files(table)
-    return sorted(it.path for it in stored_files(table) if it.path not in named)
-
-
-def read_by_duckdb(metadata: str) -> list[tuple[Any, ...]]:
-    connection = duckdb.connect(config={"allow_unsigned_extensions": True})
-    for module, name in ((duckdb_extension_avro, "avro"), (duckdb_extension_iceberg, "iceberg")):
-        (path,) = Path(module.__path__[0]).rglob(f"{name}.duckdb_extension")
-        connection.execute(f"LOAD '{path}'")
+def read_by_duckdb(metadata: str, home: Path) -> list[tuple[Any, ...]]:
+    provide_duckdb_extensions(home)
+    connection = duckdb.connect(config={"home_directory": str(home)})
     wanted = "count(*), sum(id), min(name), max(price)"
     return connection.execute(f"select {wanted} from iceberg_scan('{metadata}')").fetchall()
 
@@ -86,7 +72,11 @@ def test_a_topic_becomes_a_table_that_others_read(
         assert offsets == list(range(ends[partition]))
     found = world.table(config, "shop.orders")
     assert {it.file.partition[0] for it in found.scan().plan_files()} == {20758, 20759, 20760}
-    assert read_by_duckdb(found.metadata_location)[0][:3] == (90, sum(range(90)), "n0")
+    assert read_by_duckdb(found.metadata_location, world.directory)[0][:3] == (
+        90,
+        sum(range(90)),
+        "n0",
+    )
 
     frame = spark.read.format("iceberg").load(found.metadata_location)
     assert digest([it.asDict() for it in frame.collect()]) == digest(documents(0, 90))
@@ -111,56 +101,12 @@ def test_a_driver_that_dies_leaves_nothing_wrong(
         assert "DiedError" in stopped["shop.dying"], stopped
     assert world.run(spark, config) == {}
     assert digest(world.rows(config, "shop.dying")) == digest(documents(0, 30))
-    assert [it[0] for it in letters(world.bootstrap, dead)] == [f"{topic}-0-20".encode()]
-    assert orphans(world, config, "shop.dying") == []
+    assert [it[0] for it in world.letters(dead)] == [f"{topic}-0-20".encode()]
+    assert world.orphans(config, "shop.dying") == []
 
 
 def died() -> None:
     raise DiedError
-
-
-def letters(bootstrap: str, topic: str) -> list[tuple[Any, Any, dict[str, Any]]]:
-    """Keys, values and headers of dead letters."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": bootstrap,
-            "group.id": "letters",
-            "auto.offset.reset": "earliest",
-            "enable.partition.eof": True,
-        }
-    )
-    consumer.subscribe([topic])
-    found = []
-    try:
-        while True:
-            message = consumer.poll(30)
-            assert message is not None
-            if message.error():
-                return found
-            found.append((message.key(), message.value(), dict(message.headers() or ())))
-    finally:
-        consumer.close()
-
-
-def test_a_driver_that_is_killed(world: TablesWorld, create_topic: Callable[..., str]) -> None:
-    """By a signal: nothing of the process tidies up."""
-    topic = create_topic("killed", partitions=2)
-    table = {"name": "shop.killed", "topics": [topic], "columns": COLUMNS}
-    path = world.directory / "killed.toml"
-    text = world.text(table, maintenance=TIDY, source={"bootstrap_servers": world.bootstrap})
-    path.write_text(text)
-    world.produce(topic, documents(0, 500))
-    command = [sys.executable, "-m", "tests.e2e.tables_faults", str(path)]
-    for point in (
-        random.Random(5).choice(["after tasks have written", "before the catalog knows"]),
-    ):
-        done = subprocess.run([*command, point], cwd=ROOT, check=False, timeout=300)
-        assert done.returncode == -9
-    done = subprocess.run(command, cwd=ROOT, check=False, timeout=300)
-    assert done.returncode == 0
-    config = world.config(table)
-    assert digest(world.rows(config, "shop.killed")) == digest(documents(0, 500))
-    assert orphans(world, config, "shop.killed") == []
 
 
 def test_a_checkpoint_that_is_lost(
@@ -171,8 +117,16 @@ def test_a_checkpoint_that_is_lost(
     world.produce(topic, documents(0, 50))
     assert world.run(spark, config) == {}
     (world.directory / "checkpoint").rename(world.directory / "gone")
+    unfinished = [
+        world.directory / "checkpoint" / "shop.lost" / name
+        for name in (".metadata.a1.tmp", "offsets/.3.a1.tmp", "commits/..3.a1.tmp.crc")
+    ]
+    for path in unfinished:  # of a JVM that was killed while it wrote
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     world.produce(topic, documents(50, 60))
     assert world.run(spark, config) == {}
+    assert not [it for it in unfinished if it.exists()]
     assert digest(world.rows(config, "shop.lost")) == digest(documents(0, 60))
 
 
@@ -193,7 +147,7 @@ def test_bad_records_new_columns_and_a_table_that_stops(
         (1, None, 0),
         (2, {"deep": 1.5}, 2),
     ]
-    first, second = letters(world.bootstrap, dead)
+    first, second = world.letters(dead)
     assert first[:2] == (f"{good}-0-1".encode(), b"\xffx")
     assert first[2]["headrace.topic"] == good.encode()
     assert (first[2]["headrace.partition"], first[2]["headrace.offset"]) == (b"0", b"1")
@@ -231,7 +185,7 @@ def test_an_upsert_of_a_compacted_topic(
         found = {it["id"]: {"n": it["n"], "run": it["run"]} for it in rows}
         assert len(found) == len(rows)
         assert found == {key: value for key, value in expected.items() if value is not None}
-    assert orphans(world, config, "shop.customers") == []
+    assert world.orphans(config, "shop.customers") == []
 
 
 def test_copies_are_left_out(
@@ -249,7 +203,7 @@ def test_copies_are_left_out(
     world.produce(topic, [*once, {"id": 7, "at": "2026-11-27T10:05:00Z"}])
     assert world.run(spark, config) == {}
     assert sorted(it["id"] for it in world.rows(config, "shop.copies")) == [0, 1, 2, 3, 4, 7]
-    reasons = [it[2]["headrace.reason"] for it in letters(world.bootstrap, dead)]
+    reasons = [it[2]["headrace.reason"] for it in world.letters(dead)]
     assert reasons[0].startswith(b"it is no JSON")
     assert reasons[1:] == [b"at is missing, by which copies are left out"]
 
@@ -268,6 +222,6 @@ def test_small_files_are_merged_and_snapshots_expire(
     assert digest(world.rows(config, "shop.small")) == digest(documents(0, 40))
     assert len(list(found.scan().plan_files())) <= 2
     assert len(found.snapshots()) <= 2
-    assert orphans(world, config, "shop.small") == []
+    assert world.orphans(config, "shop.small") == []
     files = [it for it in stored_files(found) if "/data/" in urlparse(it.path).path]
     assert len(files) <= 4
