@@ -1,12 +1,15 @@
-"""Runs every snippet of docs/spark.md as it is written, in the order of the page: `python -m tests.e2e.spark_page DIR`.
+"""Runs every snippet of a page about Spark as it is written, in order: `python -m tests.e2e.spark_page DIR PAGE`.
 
-It has a network namespace to itself, so the addresses of the page are free: MinIO and a broker listen on them. All
-Python of the page runs in one namespace and one Spark session, which is the reader's; commands run in processes of
-their own. A query that a snippet starts is stopped when its first micro-batch has ended.
+It has namespaces of network and mounts to itself, so the addresses of the pages and the directory /srv are free: MinIO
+and a broker listen there, and /srv is empty. All Python of a page runs in one namespace and one Spark session, which is
+the reader's; commands run in processes of their own. A query that a snippet starts is stopped when its first
+micro-batch has ended. A pipeline that a command starts goes on, like a terminal that is left open; the next snippet is
+typed when its first micro-batch has ended.
 
 What a snippet may count on, beside what those above it have made:
 
 - the topics of `TOPICS`, with the records of `documents`, all of them in the bucket and in its newest snapshot
+- `shop.toml`, which holds the block of TOML above
 - `job.py`, which holds the block of Python above the commands; `file.jsonl`, with documents
 - the S3 buckets of `BUCKETS`, and the variables of credentials, as the page tells; a URI of such a bucket in a command
   may leave out the endpoint
@@ -36,7 +39,7 @@ from tests.e2e.spark_buckets import EARLY, published
 from tests.e2e.spark_connector import create, wait_until
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer
 
-PAGE = "docs/spark.md"
+PAGES = ("docs/spark.md", "docs/tables.md")
 BROKER_PORT, ADMIN_PORT, S3_PORT = 9092, 9644, 9000
 BUCKETS = ("headrace", "exports")  # the first is the broker's
 S3_OPTIONS = f"endpoint=http://127.0.0.1:{S3_PORT}&pathStyle=true"
@@ -49,6 +52,8 @@ STANDS_FOR = {
     "file:///checkpoints": "file://$PWD/checkpoints",
     "file:///exports": "file://$PWD/exports",
 }
+PIPELINE_RUN = re.compile(r"headrace pipeline run .*")
+ENDED_MICRO_BATCHES = "srv/lake/checkpoint/*/commits/[0-9]*"
 KEYS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
 PARTITIONS = 2
 RECORDS = 60
@@ -60,9 +65,9 @@ COMMAND_TIMEOUT_S = 300
 LOG_TAIL = 6_000  # characters
 
 
-def snippets() -> list[Block]:
-    """Return all blocks of the page that can be typed: the others show what is written."""
-    return [it for it in page(PAGE).blocks if it.language in ("python", "sh")]
+def snippets(name: str) -> list[Block]:
+    """Return all blocks of a page that can be typed: the others show what is written."""
+    return [it for it in page(name).blocks if it.language in ("python", "sh", "toml")]
 
 
 def documents() -> list[bytes]:
@@ -72,6 +77,7 @@ def documents() -> list[bytes]:
         json.dumps(
             {"id": n, "shop": shops[n % 2], "amount": n / 2}
             | {"section": f"s{n % 3}", "installed_size": n, "time_ms": 1_764_000_000_000 + 1000 * n}
+            | {"price": n / 4, "at": f"2026-11-27T10:00:{n:02}Z"}
         ).encode()
         for n in range(RECORDS)
     ]
@@ -113,6 +119,12 @@ class Reader:
         """
         if block.language == "python":
             return self._run_python(block)
+        if block.language == "toml":
+            Path("shop.toml").write_text(block.text)
+            return ""
+        if PIPELINE_RUN.fullmatch(block.text.strip()):
+            self._start_pipeline(block.text)
+            return ""
         ran = subprocess.run(
             ["bash", "-c", f"set -eo pipefail\n{command(block.text)}"],
             stdin=subprocess.DEVNULL,
@@ -124,6 +136,21 @@ class Reader:
         )
         assert ran.returncode == 0, f"exit code {ran.returncode}: {ran.stdout[-LOG_TAIL:]}"
         return ran.stdout
+
+    def _start_pipeline(self, text: str) -> None:
+        log = Path("pipeline.log")
+        with log.open("w") as written:
+            pipeline = subprocess.Popen(
+                ["bash", "-c", f"exec {text}"],
+                stdin=subprocess.DEVNULL,
+                stdout=written,
+                stderr=subprocess.STDOUT,
+            )
+        wait_until(
+            "the pipeline has ended a micro-batch",
+            lambda: pipeline.poll() is not None or any(Path("/").glob(ENDED_MICRO_BATCHES)),
+        )
+        assert pipeline.poll() is None, log.read_text()[-LOG_TAIL:]
 
     def _run_python(self, block: Block) -> str:
         Path("job.py").write_text(block.text)
@@ -155,12 +182,14 @@ class Reader:
 
 
 def main() -> int:
-    """Run the page; the exit code is 1 if a snippet fails, and its place is the last one that was told."""
+    """Run a page; the exit code is 1 if a snippet fails, and its place is the last one that was told."""
     directory = Path(sys.argv[1])
     os.chdir(directory / "headrace")  # which looks like a checkout
     sys.path.insert(0, str(Path.cwd()))
     Path("file.jsonl").write_bytes(b"\n".join(documents()))
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    (directory / "srv").mkdir()
+    subprocess.run(["mount", "--bind", directory / "srv", "/srv"], check=True)
     os.environ.update(KEYS)
     with MinioServer(directory / "minio", port=S3_PORT) as minio:
         client = boto3.client("s3", endpoint_url=minio.endpoint, region_name="us-east-1")
@@ -174,7 +203,7 @@ def main() -> int:
         with node:
             fill(node, uri)
             reader = Reader()
-            for block in snippets():
+            for block in snippets(sys.argv[2]):
                 print(block.place, flush=True)
                 try:
                     written = reader.type_in(block)

@@ -11,6 +11,7 @@ from headrace.config.load import load
 from tests.documentation.outputs import matches
 from tests.documentation.pages import Block, page, pages
 from tests.e2e.docs_scene import Scene, required_namespaces
+from tests.e2e.spark_page import PAGES as SPARK_PAGES
 from tests.environment.minio import MinioServer, minio_program
 from tests.integration.test_bucket_tools import RIGHTS, client_of, restricted_to
 from tests.unit.broker.cli.bucket_scene import BucketScene
@@ -26,20 +27,18 @@ NOT_RUN = {
     "needs a lost broker": "test_log_loss.py loses one",
     "needs a damaged log": "test_missing_wal.py and test_wal_tools.py make one",
     "needs a cluster of the last release": "test_upgrade.py has one",
-    "needs a pipeline of yours": "test_tables.py and test_tables_demo.py have some",
     "needs minutes of traffic": "tests/integration/test_balance.py needs seconds, by other settings",
     "takes minutes": "part of `make test` or `make bench` under another name",
     "takes hours": "part of `make soak`",
 }
 CLUSTER_HEADING = "## Run a cluster"
 CLUSTER_PAGES = ("README.md", "docs/operations.md", "docs/metadata.md")
-SPARK_PAGE = "docs/spark.md"  # test_spark_page.py runs all that it shows
 CLUSTER_ID = "$(sed -n 's/^cluster.id=//p' cluster/controller-2/metadata/meta.properties)"
 
 
 def runnable() -> list[Block]:
     """All blocks of commands without an excuse, those of the cluster's pages first and in their order."""
-    others = [it.name for it in pages() if it.name not in (*CLUSTER_PAGES, SPARK_PAGE)]
+    others = [it.name for it in pages() if it.name not in (*CLUSTER_PAGES, *SPARK_PAGES)]
     blocks = [block for name in [*CLUSTER_PAGES, *others] for block in page(name).blocks]
     return [block for block in blocks if block.language == "sh" and block.not_run is None]
 

@@ -1,8 +1,8 @@
 """Spark's Kafka connector, for the Spark release that the tests pin."""
 
-import shutil
 from pathlib import Path
 
+from tests.environment.iceberg import ICEBERG, iceberg_jar
 from tests.environment.java import fetch_jars, project
 
 SPARK_VERSION = "4.0.0"
@@ -21,12 +21,13 @@ def connector_jars() -> Path:
 
 
 def write_repository(directory: Path) -> None:
-    """Write a local Maven repository that has the connector: Spark resolves it there, without a network."""
-    for own in _CONNECTOR:
+    """Write a local Maven repository with the connector and Iceberg: Spark resolves them there, without a network."""
+    jars = {it: connector_jars() for it in _CONNECTOR} | {ICEBERG: iceberg_jar().parent}
+    for own, place_of_jar in jars.items():
         group, artifact, version = own.split(":")
         place = directory / group.replace(".", "/") / artifact / version
         place.mkdir(parents=True)
         name = f"{artifact}-{version}"
-        shutil.copy(connector_jars() / f"{name}.jar", place)
+        (place / f"{name}.jar").symlink_to(place_of_jar / f"{name}.jar")
         required = _CONNECTOR[1:] if own == _CONNECTOR[0] else ()
         (place / f"{name}.pom").write_text(project(own, required))

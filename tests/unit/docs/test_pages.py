@@ -39,6 +39,8 @@ FOREIGN_NAMES = {
     "meta.properties",
     "metadata.version",
     "spark.jars.packages",
+    "spark.local.dir",
+    "spark.sql.catalog.lake",
     *PROTECTIONS,
     *DOCUMENTED,
 }
@@ -48,6 +50,7 @@ FOREIGN_FILES = {
     "kafka-delete-records.sh",
     "kafka-features.sh",
     "kafka-metadata-quorum.sh",
+    "shop.toml",  # of a reader
 }
 FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "."}
 FILE = re.compile(r"(?:[\w.-]+/)*[\w.-]+\.(?:py|md|sh|c|yaml|toml|object)|(?:[\w.-]+/)+")
