@@ -150,6 +150,10 @@ class MetadataClient:
         """Call `take` for each heartbeat, and send the loads that it returns; None: they have not been looked at."""
         self._session.take_loads = take
 
+    def tell_moves(self, bytes_before: Callable[[], int]) -> None:
+        """Call `bytes_before` for each heartbeat: how much has to be in the bucket before partitions can move away."""
+        self._session.bytes_before_moves = bytes_before
+
     def await_snapshot(self, index: int) -> None:
         """Ask, with each heartbeat, for a published snapshot that has this entry; -1: for none."""
         self._session.awaited_snapshot = index

@@ -84,6 +84,7 @@ class BrokerSession:
         self._leader_search_failure = ""  # why the last controller did not accept the heartbeat
         self.on_renewed: Callable[[], None] = _ignore_renewal  # after each extension of the lease
         self.take_loads: Callable[[], Loads | None] = _no_loads  # what the next heartbeat tells
+        self.bytes_before_moves: Callable[[], int] = _nothing  # likewise
 
     @property
     def fenced(self) -> bool:
@@ -235,6 +236,7 @@ class BrokerSession:
             self.awaited_snapshot,
             READ_HERE,
             self.take_loads(),
+            self.bytes_before_moves(),
         )
 
 
@@ -245,3 +247,8 @@ def _ignore_renewal() -> None:
 def _no_loads() -> Loads | None:
     """Nobody looks at them."""
     return None
+
+
+def _nothing() -> int:
+    """No partition moves."""
+    return 0

@@ -109,6 +109,8 @@ class BrokerSupervision:
         if request.loads is not None:
             self._on_loads(node_id, request.loads)
         if request.goal == BrokerGoal.SHUT_DOWN:
+        now_ms = self._boot_clock_ms()
+        self._move_deadlines.note(node_id, request.bytes_before_moves, now_ms)
             return await self._committer.propose(_fence(node_id, epoch, FenceReason.SHUT_DOWN))
         # The epoch is the index of its registration: a broker that has applied it knows which streams to recover.
         caught_up = request.applied_index >= broker.epoch

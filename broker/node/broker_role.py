@@ -233,6 +233,7 @@ class BrokerRole:
                 registry=parts.partitions,
                 node_id=self._config.node_id,
             )
+            client.tell_moves(lambda: parts.engine.leaving.bytes_before)
             admin.server.expose(MoveCollector(moves.statistics))
             dispatcher = parts.dispatcher(listener.turns)
             jobs = [

@@ -4,8 +4,8 @@ A move begins with an entry that names its target. Then the leader brings what i
 and asks to finish the move: one entry closes both streams at its epoch and makes the target the leader. So a partition
 leaves a broker that lives by that broker's own request alone, and nothing that it has acknowledged is left behind.
 
-A move is taken back by a client, when its target ends, or when the leading controller has not seen it get on for
-`MOVE_MS`. Then the leader goes on as before. If the leader dies, its log is drained, and the partition goes to the
+A move is taken back by a client, when its target ends, or when the leading controller has not seen it get on
+(`MoveDeadlines`). Then the leader goes on as before. If the leader dies, its log is drained, and the partition goes to the
 target of its move, if that is active.
 
 Source: ReplicationControlManager.java, `alterPartitionReassignments`; KIP-455. Deviations: the replication factor is
@@ -44,6 +44,9 @@ from headrace.protocol.errors import ErrorCode
 
 MAX_REASSIGNMENTS: Final = 10_000  # of one request: its entry must stay bounded
 MOVE_MS: Final = 10_000  # without a move of its source getting on: then it is taken back
+# More for what has to be in the bucket before: as slowly as an upload may be, see `RetryPolicy.attempt_bytes_per_s`.
+SLOWEST_BYTES_PER_S: Final = 1 << 20
+MAX_MOVE_MS: Final = 120_000  # without a move of its source that has come to its end, whatever else gets on
 
 
 def alter_reassignments(
@@ -117,14 +120,25 @@ def lost_moves(image: MetadataImage) -> list[MoveImage]:
 class MoveDeadlines:
     """Which moves do not get on: the leader's soft state, on its boot clock.
 
-    A source carries out a few moves at a time, so those that wait are not overdue while it finishes others. A new
-    leader gives each move its whole time.
+    The moves of a source get on when one of them comes to its end, or when there is less that has to be in the bucket
+    before them, as the source's heartbeats tell. Without either they are overdue after `MOVE_MS`, and the time in which
+    that much may be uploaded. A source carries out a few moves at a time, so those that wait are not overdue while it
+    finishes others. A new leader gives each move its whole time.
     """
 
     def __init__(self, moves: Moves, now_ms: int) -> None:
         # By topic id, partition, and epoch of the move.
         self._begun_ms = {_id_of(it): now_ms for it in moves.values()}
-        self._got_on_ms: dict[int, int] = {}  # by source: when one of its moves has come to its end
+        self._ended_ms: dict[int, int] = {}  # by source: when one of its moves has come to its end
+        # By source: what has to be in the bucket before its moves, in bytes, and when that became less.
+        self._before: dict[int, tuple[int, int]] = {}
+
+    def note(self, node_id: int, bytes_before: int, now_ms: int) -> None:
+        """A broker has told how much has to be in the bucket before its moves get on."""
+        known_bytes, less_ms = self._before.get(node_id, (0, now_ms))
+        if not bytes_before and not known_bytes:
+            return
+        self._before[node_id] = (bytes_before, now_ms if bytes_before < known_bytes else less_ms)
 
     def follow(self, old: MetadataImage, new: MetadataImage, now_ms: int) -> None:
         """Note what has begun and ended from one image to a later one."""
@@ -134,23 +148,28 @@ class MoveDeadlines:
             if new.moves.get(key) != move:
                 self._begun_ms.pop(_id_of(move), None)
                 if _leader(new, move) == move.target:
-                    self._got_on_ms[_leader(old, move)] = now_ms
+                    self._ended_ms[_leader(old, move)] = now_ms
         for move in new.moves.values():
             self._begun_ms.setdefault(_id_of(move), now_ms)
         if not new.moves:
-            self._got_on_ms.clear()
+            self._ended_ms.clear()
+            self._before.clear()
 
     def overdue(self, image: MetadataImage, now_ms: int) -> list[MoveImage]:
-        """Return the moves that have not got on for `MOVE_MS`."""
+        """Return the moves that do not get on."""
         return [
             move
             for _, move in sorted(image.moves.items())
-            if now_ms - self._last_ms(move, image, now_ms) > MOVE_MS
+            if now_ms > self._due_ms(move, _leader(image, move), now_ms)
         ]
 
-    def _last_ms(self, move: MoveImage, image: MetadataImage, now_ms: int) -> int:
+    def _due_ms(self, move: MoveImage, source: int, now_ms: int) -> int:
+        """When a move is overdue, if nothing gets on until then."""
         begun_ms = self._begun_ms.get(_id_of(move), now_ms)
-        return max(begun_ms, self._got_on_ms.get(_leader(image, move), begun_ms))
+        ended_ms = max(begun_ms, self._ended_ms.get(source, begun_ms))
+        before_bytes, less_ms = self._before.get(source, (0, ended_ms))
+        uploaded_ms = before_bytes * 1_000 // SLOWEST_BYTES_PER_S
+        return min(max(ended_ms, less_ms) + MOVE_MS + uploaded_ms, ended_ms + MAX_MOVE_MS)
 
 
 def _altered(

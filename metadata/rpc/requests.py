@@ -74,6 +74,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
     )  # an entry: it deletes objects once a snapshot that has it is in the bucket; -1: none
     reads: LevelRange = UNTOLD
     loads: Loads | None = None  # None: not looked at since the last heartbeat
+    bytes_before_moves: Count = 0  # that have to be in the bucket before its moves get on
 
 
 class UnregisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=3, gc=False):

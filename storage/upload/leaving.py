@@ -30,6 +30,10 @@ class Blocks(Protocol):
         """Wait until everything below a WAL offset is in the bucket."""
         ...
 
+    def uncommitted_bytes(self, wal_end_offset: int) -> int:
+        """How much lies in archived blocks up to a WAL offset that are not committed."""
+        ...
+
     def own(self, task: asyncio.Task[None]) -> None:
         """Keep a task, fail when it fails, and end it with the others."""
         ...
@@ -72,6 +76,12 @@ class LeavingStreams:
         self._on_committed = on_committed
         self._groups: dict[int, _Group] = {}  # by stream
         self._uploads: list[_Upload] = []  # not committed, oldest first
+        self._waits: list[int] = []  # WAL offsets up to which blocks are waited for
+
+    @property
+    def bytes_before(self) -> int:
+        """How much of older blocks has to be committed before all that leave can."""
+        return self._blocks.uncommitted_bytes(max(self._waits)) if self._waits else 0
 
     def begin(self, stream_ids: Sequence[int]) -> None:
         """Upload these streams together and by themselves from now on."""
@@ -138,8 +148,13 @@ class LeavingStreams:
         return max((it for it in ends if it is not None), default=NO_WAL_OFFSET)
 
     async def _committed_with_blocks(self, wal_end_offset: int) -> None:
-        if wal_end_offset != NO_WAL_OFFSET:
+        if wal_end_offset == NO_WAL_OFFSET:
+            return
+        self._waits.append(wal_end_offset)
+        try:
             await self._blocks.committed(wal_end_offset)
+        finally:
+            self._waits.remove(wal_end_offset)
 
     async def _bring(
         self, plan: UploadPlan, previous: asyncio.Task[None] | None, archived_wal_end: int

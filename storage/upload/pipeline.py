@@ -126,6 +126,11 @@ class UploadPipeline:
         self.pump()
         await waiter
 
+    def uncommitted_bytes(self, wal_end_offset: int) -> int:
+        """How much lies in archived blocks up to a WAL offset that are not committed."""
+        blocks = (it.block for it in self._inflight)
+        return sum(it.charge_bytes for it in blocks if it.wal_offset < wal_end_offset)
+
     def _start(self, *, was_awaited: bool) -> None:
         block = self._cache.archive()
         if block is None:

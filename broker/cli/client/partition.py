@@ -13,7 +13,7 @@ from headrace.broker.cli.output import emit_for_programs, emit_rows, talk
 
 POLL_S: Final = 0.02
 SETTLED_S: Final = 1.0  # brokers hear of the end of a move one after the other
-TIMEOUT_S: Final = 30  # more than the controller gives a move
+TIMEOUT_S: Final = 150  # more than the controller gives a move
 
 
 @click.group()

@@ -6,6 +6,7 @@ from uuid import UUID
 from headrace.metadata import supervision
 from headrace.metadata.client import BrokerIdentity, MetadataClient
 from headrace.metadata.controller.decision import Decision
+from headrace.metadata.controller.moves import MOVE_MS, SLOWEST_BYTES_PER_S
 from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.image import BrokerState
 from headrace.metadata.levels import METADATA_FEATURE, READ_HERE
@@ -13,18 +14,22 @@ from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import (
+    AlterReassignments,
     BeginLog,
     BrokerGoal,
+    CreateTopics,
     FinishDrain,
+    Heartbeat,
     PrepareObjects,
     PutKeyValues,
+    Reassignment,
     RegisterBroker,
     ReportEnd,
 )
 from headrace.metadata.rpc.responses import Done
 from headrace.metadata.transport import LocalTransport
 from headrace.protocol.errors import ErrorCode
-from tests.unit.metadata.pure_controller import EVERY_FILE
+from tests.unit.metadata.pure_controller import EVERY_FILE, topic_creation
 from tests.unit.metadata.running_cluster import (
     ENDPOINTS,
     ask,
@@ -317,3 +322,33 @@ async def test_expired_objects_are_marked_by_the_clock_of_the_wall(cluster):
 
         assert not node.image.objects.prepared
         assert set(node.image.objects.destroyed.values()) == {cluster.wall.now_ms}
+
+
+@scenario
+async def test_a_move_has_more_time_while_its_source_uploads_what_comes_before(cluster):
+    async with cluster.controller() as node:
+        epochs = {it: await register(node, it) for it in (1, 2)}
+        topic = topic_creation("t", -1, assignments=((0, (1,)),))
+        await ask_well(node, CreateTopics((topic,), False))
+        await ask_well(node, AlterReassignments((Reassignment("t", 0, (2,)),)))
+
+        async def pass_time(bytes_before, total_ms):
+            for _ in range(0, total_ms, 2_000):
+                await cluster.pass_time(2_000)
+                for it, epoch in epochs.items():
+                    told = Heartbeat(
+                        it,
+                        epoch,
+                        1_000_000,
+                        BrokerGoal.SERVE,
+                        reads=READ_HERE,
+                        bytes_before_moves=bytes_before if it == 1 else 0,
+                    )
+                    await ask_well(node, told)
+
+        await pass_time(30 * SLOWEST_BYTES_PER_S, MOVE_MS + 20_000)
+        assert node.image.moves
+        await pass_time(0, MOVE_MS - 2_000)
+        assert node.image.moves
+        await pass_time(0, 6_000)
+        assert not node.image.moves

@@ -4,7 +4,9 @@ import pytest
 
 from headrace.metadata.controller.moves import (
     MAX_REASSIGNMENTS,
+    MAX_MOVE_MS,
     MOVE_MS,
+    SLOWEST_BYTES_PER_S,
     MoveDeadlines,
     lost_moves,
     take_back,
@@ -380,6 +382,38 @@ class TestDeadlines:
         alter(controller, (0, None))
         deadlines.follow(before, controller.image, MOVE_MS)
         assert deadlines.overdue(controller.image, MOVE_MS + 1) == [waits]
+
+    def test_what_is_uploaded_before_it_gives_it_time(self, controller):
+        """A source waits for a large older block: as long as that may take, and no longer."""
+        moving = begin(controller)
+        deadlines = MoveDeadlines(controller.image.moves, 0)
+        deadlines.note(1, 30 * SLOWEST_BYTES_PER_S, 2_000)
+        due_ms = 2_000 + MOVE_MS + 30_000
+        assert deadlines.overdue(controller.image, due_ms) == []
+        assert deadlines.overdue(controller.image, due_ms + 1) == [moving]
+
+        deadlines.note(1, 30 * SLOWEST_BYTES_PER_S, 30_000)  # no less
+        assert deadlines.overdue(controller.image, due_ms + 1) == [moving]
+        deadlines.note(1, 20 * SLOWEST_BYTES_PER_S, 30_000)
+        assert deadlines.overdue(controller.image, 30_000 + MOVE_MS + 20_000) == []
+        deadlines.note(1, 0, 40_000)
+        assert deadlines.overdue(controller.image, 40_000 + MOVE_MS) == []
+        assert deadlines.overdue(controller.image, 40_001 + MOVE_MS) == [moving]
+
+    def test_what_another_broker_uploads_gives_it_none(self, controller):
+        moving = begin(controller)
+        deadlines = MoveDeadlines(controller.image.moves, 0)
+        deadlines.note(3, 30 * SLOWEST_BYTES_PER_S, 2_000)
+        assert deadlines.overdue(controller.image, MOVE_MS + 1) == [moving]
+
+    def test_however_much_gets_on_it_ends(self, controller):
+        moving = begin(controller)
+        deadlines = MoveDeadlines(controller.image.moves, 0)
+        for now_ms in range(0, MAX_MOVE_MS, 1_000):
+            deadlines.note(1, 10**9 - now_ms, now_ms)
+            assert deadlines.overdue(controller.image, now_ms) == []
+        assert deadlines.overdue(controller.image, MAX_MOVE_MS) == []
+        assert deadlines.overdue(controller.image, MAX_MOVE_MS + 1) == [moving]
 
     def test_a_move_that_begins_again_begins_anew(self, controller):
         deadlines = MoveDeadlines(controller.image.moves, 0)

@@ -90,9 +90,13 @@ def test_a_large_block_before_it_is_waited_for_but_none_behind():
         await settle()
         assert not left.done()  # a stream has no gaps
         assert commits(node) == []
+        assert (
+            node.engine.leaving.bytes_before >= 200
+        )  # both records of the block, and what they cost
         node.store.release(before)
         await asyncio.gather(forced, left)
         assert commits(node) == [[1, 3], [1]]
+        assert node.engine.leaving.bytes_before == 0
 
     run(scenario())
 
