@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from headrace.config.definition import ConfigKey, ConfigSource, ConfigType
+from headrace.config.dynamic_keys import DRAIN_DOC, DRAIN_KEY
 from headrace.config.server_keys import SERVER_KEYS, default_text
 from headrace.config.topic import scaled
 from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
@@ -116,11 +117,14 @@ def describe_broker(
     layers: BrokerLayers, names: Collection[str] | None = None
 ) -> list[ConfigEntry]:
     """Describe every server-level setting, or those of `names` that exist."""
-    return [
+    entries = [
         _server_entry(key, layers)
         for key in SERVER_KEYS.values()
         if names is None or key.name in names
     ]
+    if names is None or DRAIN_KEY in names:
+        entries.append(_drain_entry(layers))
+    return entries
 
 
 def describe_broker_defaults(
@@ -129,6 +133,23 @@ def describe_broker_defaults(
     """Describe what is set for all brokers (the resource with the empty name), and nothing else."""
     layers = BrokerLayers(dynamic_default=dynamic_default)
     return [entry for entry in describe_broker(layers, names) if not entry.is_default]
+
+
+def _drain_entry(layers: BrokerLayers) -> ConfigEntry:
+    chain = [ConfigSynonym(DRAIN_KEY, "false", ConfigSource.DEFAULT)]
+    if DRAIN_KEY in layers.dynamic_broker:
+        value = layers.dynamic_broker[DRAIN_KEY]
+        chain.insert(0, ConfigSynonym(DRAIN_KEY, value, ConfigSource.DYNAMIC_BROKER))
+    return ConfigEntry(
+        name=DRAIN_KEY,
+        value=chain[0].value,
+        source=chain[0].source,
+        type=ConfigType.BOOLEAN,
+        documentation=DRAIN_DOC,
+        read_only=False,
+        sensitive=False,
+        synonyms=tuple(chain),
+    )
 
 
 def _server_entry(key: ConfigKey, layers: BrokerLayers) -> ConfigEntry:

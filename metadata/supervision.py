@@ -10,7 +10,7 @@ from headrace.metadata.commits import Committed, Committer, Decide
 from headrace.metadata.controller.brokers import fence_broker, require_broker, unfence_broker
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.drains import due_logs, is_drain_over, settle_log
-from headrace.metadata.controller.leaving import has_to_move_away, move_away
+from headrace.metadata.controller.leaving import Departures
 from headrace.metadata.controller.logs import has_keys_left, replace_keys
 from headrace.metadata.controller.moves import MoveDeadlines, lost_moves, take_back
 from headrace.metadata.controller.objects import expire_objects
@@ -78,6 +78,7 @@ class BrokerSupervision:
         live = (it for it in quorum.image.brokers.values() if not it.epoch_ended)
         self._sessions = BrokerSessions(session_timeout_ms, map(_registered, live), boot_clock_ms())
         self._move_deadlines = MoveDeadlines(quorum.image.moves, boot_clock_ms())
+        self._departures = Departures()
 
     async def heartbeat(self, request: Heartbeat) -> Committed:
         """Renew a session and, if asked and possible, change the broker's state.
@@ -108,9 +109,9 @@ class BrokerSupervision:
         )
         if request.loads is not None:
             self._on_loads(node_id, request.loads)
-        if request.goal == BrokerGoal.SHUT_DOWN:
         now_ms = self._boot_clock_ms()
         self._move_deadlines.note(node_id, request.bytes_before_moves, now_ms)
+        if request.goal == BrokerGoal.SHUT_DOWN:
             return await self._committer.propose(_fence(node_id, epoch, FenceReason.SHUT_DOWN))
         # The epoch is the index of its registration: a broker that has applied it knows which streams to recover.
         caught_up = request.applied_index >= broker.epoch
@@ -141,7 +142,8 @@ class BrokerSupervision:
         self._move_deadlines.follow(old, new, self._boot_clock_ms())
         if is_drain_over(old, new):
             self._may_be_due.set()
-        if old.moves is not new.moves and has_to_move_away(new):
+        may_leave = old.moves is not new.moves or old.configs is not new.configs
+        if may_leave and self._departures.are_due(new):
             self._may_be_due.set()
         if old.brokers is new.brokers:
             return
@@ -195,8 +197,8 @@ class BrokerSupervision:
         for log_id in due_logs(self._quorum.image, now_ms):
             await self._committer.propose(_settle(log_id))
         await self._take_moves_back()
-        if has_to_move_away(self._quorum.image):
-            await self._committer.propose(move_away)
+        if self._departures.are_due(self._quorum.image):
+            await self._committer.propose(self._departures.move_away)
         prepared = self._quorum.image.objects.prepared
         if any(expires_ms <= now_ms for expires_ms in prepared.values()):
             await self._committer.propose(

@@ -2,10 +2,11 @@
 
 Behaviour:
   * SET 0, DELETE 1, and for lists APPEND 2 and SUBTRACT 3, on topics; validated as a whole, resource by resource.
-  * A DELETE of broker configs changes nothing, since none of them is dynamic: Kafka's reassignment tool takes back
-    throttles in this way, whether it has set any or not.
+  * headrace.drain of one broker is the only setting of brokers that is dynamic.
+  * A DELETE of other broker configs changes nothing: Kafka's reassignment tool takes back throttles in this way,
+    whether it has set any or not.
 Deviations from Apache Kafka:
-  * Broker configs are static: setting them is refused with INVALID_REQUEST and a message that names the file.
+  * Other broker configs are static: setting them is refused with INVALID_REQUEST and a message that names the file.
 Version notes:
   * 1: flexible.
 Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.json; KIP-339.
@@ -15,6 +16,7 @@ from collections import Counter
 from typing import Any
 
 from headrace.broker.network.request_context import RequestContext
+from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.metadata.client import ConfigOp, ConfigOperation, MetadataClient
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
@@ -55,13 +57,18 @@ class IncrementalAlterConfigsHandler:
             elif len(resource.configs) > MAX_CONFIGS:
                 code = ErrorCode.INVALID_REQUEST
                 message = f"more than {MAX_CONFIGS} configs of one resource"
-            elif resource.resource_type == BROKER and all(
-                it.config_operation == ConfigOp.DELETE for it in resource.configs
+            elif (
+                resource.resource_type == BROKER
+                and not _is_dynamic(resource)
+                and all(it.config_operation == ConfigOp.DELETE for it in resource.configs)
             ):
                 code, message = ErrorCode.NONE, None
-            elif resource.resource_type != TOPIC:
+            elif resource.resource_type != TOPIC and not _is_dynamic(resource):
                 code = ErrorCode.INVALID_REQUEST
-                message = "only topic configs can be altered; set broker configs in server.properties and restart"
+                message = (
+                    f"only topic configs can be altered, and {DRAIN_KEY} of one broker; set other broker configs "
+                    "in server.properties and restart"
+                )
             else:
                 code, message = await self._client.alter_configs(
                     resource.resource_type,
@@ -81,3 +88,12 @@ class IncrementalAlterConfigsHandler:
                 )
             )
         return IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=responses)
+
+
+def _is_dynamic(resource: Any) -> bool:
+    """Whether a broker's settings are named that can be changed while it runs, and no others."""
+    return (
+        resource.resource_type == BROKER
+        and bool(resource.resource_name)
+        and [it.name for it in resource.configs] == [DRAIN_KEY]
+    )

@@ -28,6 +28,7 @@ from headrace.metadata.controller.placement import active_brokers
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, MoveImage, PartitionImage, TopicImage
 from headrace.metadata.images.configs import TOPIC_RESOURCE
+from headrace.metadata.images.draining import is_drained
 from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.rpc.loads import Loads
 
@@ -98,6 +99,10 @@ class BalanceState:
                     # A broker that comes back gets its share at once.
                     self._loads.forget(broker.node_id)
                     self._emptied_ms.pop(broker.node_id, None)
+        if old.configs is not new.configs:
+            for node_id in new.brokers:
+                if is_drained(old.configs, node_id) and not is_drained(new.configs, node_id):
+                    self._emptied_ms.pop(node_id, None)
         if old.moves is new.moves:
             return
         for key, move in old.moves.items():
@@ -238,7 +243,7 @@ class BalanceState:
         return found
 
     def _taking_part(self, image: MetadataImage, now_ms: int) -> set[int]:
-        """Active brokers that are not about to end, and that nobody has moved partitions away from lately."""
+        """Active brokers that get partitions, and that nobody has moved partitions away from lately."""
         try:
             staying = active_brokers(image)
         except RefusedError:

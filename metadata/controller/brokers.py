@@ -5,16 +5,20 @@ process of the broker may still act, another one is refused: its epoch lasts unt
 it leaves. A newcomer that holds a lock which the earlier process registered with need not wait, since
 the kernel gives such a lock to nobody else before that process has ended. For the same reason an epoch ends
 as soon as another broker finds such a lock free. In the registration's entry
-every partition that the broker leads gets its next leader epoch, and a drain of its log by another
-broker ends. Streams that the previous process left open stay open by this node at their old epoch: the
+every partition that the broker leads gets its next leader epoch, a drain of its log by another
+broker ends, and so does its own being drained by an operator. Streams that the previous process left
+open stay open by this node at their old epoch: the
 new process finds them, commits what its WAL still holds under the old stream epoch, and only then
 opens them at the new one. A process that comes back with the old node epoch gets every request refused.
 """
 
+from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerImage, BrokerState
+from headrace.metadata.images.configs import BROKER_RESOURCE
+from headrace.metadata.images.draining import is_drained
 from headrace.metadata.images.logs import LogState, log_of
 from headrace.metadata.levels import cannot_read, level_of
 from headrace.metadata.records.brokers import (
@@ -26,7 +30,7 @@ from headrace.metadata.records.brokers import (
 )
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import LogReleasedRecord, RemoveLogRecord
-from headrace.metadata.records.topics import PartitionChangeRecord
+from headrace.metadata.records.topics import ConfigRecord, PartitionChangeRecord
 from headrace.metadata.rpc.requests import RegisterBroker, ReportEnd, UnregisterBroker
 from headrace.metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
@@ -118,6 +122,7 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
             registration,
             *_ended_drain(image, request.node_id),
             *_next_leader_epochs(image, request.node_id),
+            *_undrained(image, request.node_id),
         ),
         BrokerRegistered(epoch, image.cluster_id),
     )
@@ -198,7 +203,7 @@ def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: I
         )
     removed = UnregisterBrokerRecord(broker.node_id, broker.epoch)
     forgotten = () if log is None else (RemoveLogRecord(log.log_id),)
-    return Decision((removed, *forgotten), Done())
+    return Decision((removed, *forgotten, *_undrained(image, request.node_id)), Done())
 
 
 def _places(broker: BrokerImage) -> str:
@@ -211,6 +216,13 @@ def _ended_drain(image: MetadataImage, node_id: int) -> list[Record]:
     if log is None or log.state != LogState.DRAINING or log.drain is None:
         return []
     return [LogReleasedRecord(log.log_id, log.drain.epoch)]
+
+
+def _undrained(image: MetadataImage, node_id: int) -> list[Record]:
+    """Drain a broker no longer: its process has started again, as after the work for which it was drained."""
+    if not is_drained(image.configs, node_id):
+        return []
+    return [ConfigRecord(BROKER_RESOURCE, str(node_id), DRAIN_KEY, None)]
 
 
 def _next_leader_epochs(image: MetadataImage, node_id: int) -> list[Record]:

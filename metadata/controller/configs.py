@@ -6,10 +6,14 @@ Source: ConfigurationControlManager.java; KIP-339 for the operations.
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.metadata.controller.decision import ConfigRules, ConfigValidator, Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.configs import BROKER_RESOURCE, NO_OVERRIDES, TOPIC_RESOURCE
+from headrace.metadata.images.draining import is_drained
+from headrace.metadata.images.logs import about_to_end
+from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.topics import ConfigRecord
 from headrace.metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
@@ -33,6 +37,8 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
             continue
         if value is not None:
             check_config(validate, key, value)
+            if (request.resource_type, key, value) == (BROKER_RESOURCE, DRAIN_KEY, "true"):
+                _require_drainable(request.resource_name, image)
         records.append(ConfigRecord(*resource, key, value))
     return Decision(() if request.validate_only else tuple(records), Done())
 
@@ -79,6 +85,24 @@ def _require_resource(resource_type: int, name: str, image: MetadataImage) -> No
         raise RefusedError(ErrorCode.INVALID_REQUEST, f"{name!r} is not a broker id")
     if int(name) not in image.brokers:
         raise RefusedError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"broker {name} is not registered")
+
+
+def _require_drainable(name: str, image: MetadataImage) -> None:
+    """Refuse to drain a broker of which nobody could take the partitions."""
+    if not name:
+        raise RefusedError(ErrorCode.INVALID_REQUEST, "brokers are drained one by one, by their id")
+    if level_of(image.features) < MOVES_LEVEL:
+        raise RefusedError(
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"brokers are drained from level {MOVES_LEVEL} on: run `headrace cluster upgrade`",
+        )
+    ending = about_to_end(image.brokers, image.logs)
+    others = [it for it in image.brokers.values() if not it.fenced and it.node_id != int(name)]
+    if all(it.node_id in ending or is_drained(image.configs, it.node_id) for it in others):
+        raise RefusedError(
+            ErrorCode.INVALID_REQUEST,
+            f"nobody could take the partitions of broker {name}: every other one is fenced, about to end, or drained",
+        )
 
 
 def _changed(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from headrace.config.dynamic_keys import dynamic_broker_problem
 from headrace.metadata.records.codec import Record
 from headrace.metadata.rpc.responses import Response
 
@@ -34,17 +35,11 @@ DecisionSteps = Generator[
 ]  # each of them small: there may be 50,000 partitions
 
 
-def refuse_broker_config(name: str, value: str) -> str | None:
-    """The validator of broker configs for a cluster without dynamic ones."""
-    del value
-    return f"{name} cannot be changed while brokers run"
-
-
 class ConfigRules(msgspec.Struct, frozen=True, kw_only=True):
     """Which configs topics and brokers may have."""
 
     validate_topic: ConfigValidator
-    validate_broker: ConfigValidator = refuse_broker_config
+    validate_broker: ConfigValidator = dynamic_broker_problem
     list_defaults: Mapping[str, str] = msgspec.field(default_factory=lambda: LIST_CONFIG_DEFAULTS)
 
 

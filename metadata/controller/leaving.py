@@ -1,17 +1,20 @@
-"""Decides which partitions leave a broker that is about to end, and for where. Pure.
+"""Decides which partitions leave a broker that is drained or about to end, and for where. Pure.
 
 A broker that begins to stop says that it can drain no logs any more (`headrace.metadata.controller.placement`), and
-goes on serving until its partitions have moved, or its patience ends. Some move at a time: the next begin when most of
-them have. Those that did not get on and were taken back begin again.
+goes on serving until its partitions have moved, or its patience ends. An operator drains one by its setting
+`headrace.drain`: it goes on running. Some move at a time: the next begin when most of them have. Those that did not get
+on and were taken back begin again.
 """
 
 from collections import Counter
-from typing import Final
+from typing import Final, NamedTuple
 
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.placement import active_brokers, partitions_led, place
 from headrace.metadata.image import MetadataImage, TopicImage
-from headrace.metadata.images.logs import about_to_end
+from headrace.metadata.images.draining import closed_brokers
+from headrace.metadata.images.moves import Moves
+from headrace.metadata.images.topics import Topics
 from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.topics import PartitionMoveRecord
@@ -25,23 +28,54 @@ STEP_LOOKED_AT: Final = 10_000  # topics and partitions: some milliseconds
 
 
 def leaving_brokers(image: MetadataImage) -> list[int]:
-    """Return the active brokers that are about to end, and of which others can take the partitions."""
+    """Return the active brokers that are drained or about to end, and of which others can take the partitions."""
     if level_of(image.features) < MOVES_LEVEL:
         return []
-    ending = about_to_end(image.brokers, image.logs)
+    closed = closed_brokers(image.brokers, image.logs, image.configs)
     active = {it.node_id for it in image.brokers.values() if not it.fenced}
-    return sorted(active & ending) if active - ending else []
+    return sorted(active & closed) if active - closed else []
 
 
-def has_to_move_away(image: MetadataImage) -> bool:
-    """Whether `move_away` may have something to record."""
-    leaving = leaving_brokers(image)
-    return bool(leaving) and bool(_room(leaving, image))
+class _Seen(NamedTuple):
+    """What the partitions that have to move depend on."""
+
+    leaving: list[int]
+    topics: Topics
+    moves: Moves
+
+    def is_of(self, leaving: list[int], image: MetadataImage) -> bool:
+        """Whether nothing of it has changed. By identity: the maps may be large."""
+        return self.leaving == leaving and self.topics is image.topics and self.moves is image.moves
 
 
-def move_away(image: MetadataImage, inputs: Inputs) -> DecisionSteps:
-    """Begin to move some partitions of the brokers that are about to end; those of others are left alone."""
-    room = _room(leaving_brokers(image), image)
+class Departures:
+    """When partitions have to move away: the leader's soft state.
+
+    A broker that is drained stays so when it leads nothing any more. Then a look at all partitions finds nothing, until
+    a topic or a move has changed.
+    """
+
+    def __init__(self) -> None:
+        self._nothing_in: _Seen | None = None
+
+    def are_due(self, image: MetadataImage) -> bool:
+        """Whether `move_away` may have something to record."""
+        leaving = leaving_brokers(image)
+        if not leaving or not _room(leaving, image):
+            return False
+        return self._nothing_in is None or not self._nothing_in.is_of(leaving, image)
+
+    def move_away(self, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
+        """Begin to move some partitions of the brokers that leave; those of others are left alone."""
+        leaving = leaving_brokers(image)
+        decision = yield from _move_away(leaving, image, inputs)
+        if not decision.records:
+            self._nothing_in = _Seen(leaving, image.topics, image.moves)
+        return decision
+
+
+def _move_away(leaving: list[int], image: MetadataImage, inputs: Inputs) -> DecisionSteps:
+    room = _room(leaving, image)
     if not room:
         return Decision((), Done())
     brokers, led = active_brokers(image), partitions_led(image)

@@ -5,8 +5,8 @@ and asks to finish the move: one entry closes both streams at its epoch and make
 leaves a broker that lives by that broker's own request alone, and nothing that it has acknowledged is left behind.
 
 A move is taken back by a client, when its target ends, or when the leading controller has not seen it get on
-(`MoveDeadlines`). Then the leader goes on as before. If the leader dies, its log is drained, and the partition goes to the
-target of its move, if that is active.
+(`MoveDeadlines`). Then the leader goes on as before. If the leader dies, its log is drained, and the partition goes to
+the target of its move, if that is active.
 
 Source: ReplicationControlManager.java, `alterPartitionReassignments`; KIP-455. Deviations: the replication factor is
 one, so of several brokers the first active one becomes the leader, and KIP-860's check does not apply.
@@ -24,7 +24,7 @@ from headrace.metadata.controller.streams import require_writer
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.brokers import has_ended
-from headrace.metadata.images.logs import about_to_end
+from headrace.metadata.images.draining import closed_brokers
 from headrace.metadata.images.moves import MoveImage, Moves
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
@@ -46,7 +46,9 @@ MAX_REASSIGNMENTS: Final = 10_000  # of one request: its entry must stay bounded
 MOVE_MS: Final = 10_000  # without a move of its source getting on: then it is taken back
 # More for what has to be in the bucket before: as slowly as an upload may be, see `RetryPolicy.attempt_bytes_per_s`.
 SLOWEST_BYTES_PER_S: Final = 1 << 20
-MAX_MOVE_MS: Final = 120_000  # without a move of its source that has come to its end, whatever else gets on
+MAX_MOVE_MS: Final = (
+    120_000  # without a move of its source that has come to its end, whatever else gets on
+)
 
 
 def alter_reassignments(
@@ -226,8 +228,10 @@ def _moved(
     target = image.brokers.get(move.target)
     if target is None or target.fenced:
         raise RefusedError(ErrorCode.BROKER_NOT_AVAILABLE, f"broker {move.target} is not active")
-    if move.target in about_to_end(image.brokers, image.logs):
-        raise RefusedError(ErrorCode.BROKER_NOT_AVAILABLE, f"broker {move.target} is about to end")
+    if move.target in closed_brokers(image.brokers, image.logs, image.configs):
+        raise RefusedError(
+            ErrorCode.BROKER_NOT_AVAILABLE, f"broker {move.target} is drained or about to end"
+        )
     if (partition.leader, partition.leader_epoch) != (request.node_id, request.leader_epoch):
         raise RefusedError(
             ErrorCode.FENCED_LEADER_EPOCH,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.logs import about_to_end
+from headrace.metadata.images.draining import closed_brokers, is_drained
 from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def active_brokers(image: MetadataImage) -> list[int]:
-    """Brokers that may get partitions, sorted by id: not those that are about to end, unless all are.
+    """Brokers that may get partitions, sorted by id: not those that are drained or about to end, unless all are.
 
     Those that have told that they can drain logs come first: who has not may have begun to stop before it was to tell.
 
@@ -32,8 +32,8 @@ def active_brokers(image: MetadataImage) -> list[int]:
         raise RefusedError(
             ErrorCode.INVALID_REPLICATION_FACTOR, "no broker is active: all are fenced or starting"
         )
-    ending = about_to_end(image.brokers, image.logs)
-    staying = [it for it in found if it not in ending]
+    closed = closed_brokers(image.brokers, image.logs, image.configs)
+    staying = [it for it in found if it not in closed]
     return [it for it in staying if image.brokers[it].reach] or staying or found
 
 
@@ -105,6 +105,13 @@ def assigned_leader(replicas: Sequence[int], image: MetadataImage) -> int:
         raise RefusedError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"none of the brokers {list(replicas)} of the manual assignment is active",
+        )
+    closed = closed_brokers(image.brokers, image.logs, image.configs)
+    if all(it in closed and is_drained(image.configs, it) for it in unfenced):
+        raise RefusedError(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            f"brokers {unfenced} of the manual assignment are drained: name others, or take that back "
+            f"(headrace cluster drain {unfenced[0]} --undo)",
         )
     if len(unfenced) == 1:
         return unfenced[0]

@@ -9,6 +9,7 @@ from headrace.config.describe import (
     describe_broker_defaults,
     describe_topic,
 )
+from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.config.load import load
 from headrace.config.server_keys import SERVER_KEYS
 from headrace.config.topic_keys import TOPIC_CONFIGS
@@ -81,7 +82,7 @@ def test_names_that_do_not_exist_are_left_out():
 
 def test_a_broker_shows_every_key():
     entries = describe_broker(BrokerLayers())
-    assert [entry.name for entry in entries] == list(SERVER_KEYS)
+    assert [entry.name for entry in entries] == [*SERVER_KEYS, DRAIN_KEY]
     assert all(entry.is_default for entry in entries)
 
 

@@ -8,6 +8,7 @@ import pytest
 from headrace.broker.api import describe_configs
 from headrace.broker.api.describe_configs import DescribeConfigsHandler
 from headrace.config.definition import ConfigSource, ConfigType
+from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.config.node import NodeConfig
 from headrace.config.server_keys import SERVER_KEYS
 from headrace.config.topic_keys import TOPIC_CONFIGS
@@ -92,7 +93,7 @@ def test_only_the_keys_asked_for_are_described_and_unknown_ones_passed_over() ->
 def test_this_broker_is_described_by_its_id(version: int) -> None:
     """2.16, trap: kafka-python reads `advertised.listeners`."""
     told = describe(version, BROKER, "1")
-    assert {it.name for it in told.configs} == set(SERVER_KEYS)
+    assert {it.name for it in told.configs} == {*SERVER_KEYS, DRAIN_KEY}
     (entry,) = [it for it in told.configs if it.name == "advertised.listeners"]
     assert (entry.value, entry.config_source) == ("PLAINTEXT://a:1", ConfigSource.STATIC_BROKER)
     assert entry.read_only

@@ -80,6 +80,22 @@ def test_what_brokers_do_not_have_is_taken_back() -> None:
     assert client.calls == []
 
 
+def test_one_broker_is_drained_by_its_setting() -> None:
+    client = FakeClient()
+    drain = ("headrace.drain", 0, "true")
+    undo = ("headrace.drain", 1, None)
+    for change in (drain, undo):
+        ((_, code, _),) = alter(client, 1, resource("2", change, resource_type=BROKER))
+        assert code == 0
+    for name, changes in (("", (drain,)), ("2", (drain, ("a", 0, "1")))):
+        ((_, code, _),) = alter(client, 1, resource(name, *changes, resource_type=BROKER))
+        assert code == ErrorCode.INVALID_REQUEST
+    assert client.calls == [
+        ("alter_configs", BROKER, "2", [ConfigOperation(*drain)], False),
+        ("alter_configs", BROKER, "2", [ConfigOperation(*undo)], False),
+    ]
+
+
 def test_brokers_are_configured_by_their_file_alone() -> None:
     client = FakeClient()
     ((_, code, message),) = alter(client, 1, resource("1", ("a", 0, "1"), resource_type=BROKER))

@@ -1,6 +1,6 @@
 import pytest
 
-from headrace.metadata.controller.decision import refuse_broker_config
+from headrace.config.dynamic_keys import dynamic_broker_problem
 from headrace.metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController, validate
@@ -111,7 +111,7 @@ def test_unless_told_otherwise_no_broker_config_can_be_changed():
     request = alter(change("retention.ms", "1"), resource=BROKER, name="1")
 
     assert controller.refusal(request) == ErrorCode.INVALID_CONFIG
-    assert "x" in refuse_broker_config("x", "1")
+    assert "x" in dynamic_broker_problem("x", "1")
 
 
 def test_validating_changes_nothing(controller):

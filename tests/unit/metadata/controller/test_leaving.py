@@ -4,21 +4,32 @@ from collections import Counter
 
 import pytest
 
+from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.loop_steps import completed
 from headrace.metadata.controller.leaving import (
     MAX_MOVES,
     MIN_MOVES,
-    has_to_move_away,
+    Departures,
     leaving_brokers,
-    move_away,
 )
 from headrace.metadata.controller.logs import replace_keys
 from headrace.metadata.controller.moves import lost_moves, take_back
+from headrace.metadata.images.configs import BROKER_RESOURCE
 from headrace.metadata.images.log_keys import generation_key
 from headrace.metadata.levels import METADATA_FEATURE
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
-from headrace.metadata.rpc.requests import EndLog, PutKeyValues
+from headrace.metadata.rpc.requests import (
+    AlterConfigs,
+    AlterReassignments,
+    ConfigChange,
+    ConfigOp,
+    EndLog,
+    FinishMove,
+    PutKeyValues,
+    Reassignment,
+)
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController
 
 NODES = (1, 2, 3)
@@ -42,10 +53,23 @@ def leave(controller, node_id=1):
     controller.begin_log(node_id, controller.log(node_id).generation, reach=())
 
 
-def round_of(controller):
-    """What the leading controller does now and then."""
-    if has_to_move_away(controller.image):
-        controller.commit(completed(move_away(controller.image, controller.inputs())))
+def round_of(controller, departures=None):
+    """What the leading controller does now and then; whether it has looked at all partitions."""
+    departures = departures or Departures()
+    is_due = departures.are_due(controller.image)
+    if is_due:
+        controller.commit(completed(departures.move_away(controller.image, controller.inputs())))
+    return is_due
+
+
+def drain_request(node_id=1, *, undo=False):
+    """An operator drains it, or ends that."""
+    change = (
+        ConfigChange(DRAIN_KEY, ConfigOp.DELETE, None)
+        if undo
+        else ConfigChange(DRAIN_KEY, ConfigOp.SET, "true")
+    )
+    return AlterConfigs(BROKER_RESOURCE, str(node_id), (change,), False)
 
 
 def moves(controller):
@@ -70,7 +94,7 @@ def led(controller, node_id):
 def test_while_all_stay_nothing_moves(controller):
     controller.led_by(1, partitions=4)
     assert leaving_brokers(controller.image) == []
-    assert not has_to_move_away(controller.image)
+    assert not Departures().are_due(controller.image)
 
 
 def test_all_partitions_move_to_those_that_stay(controller):
@@ -97,7 +121,7 @@ def test_only_some_move_at_a_time(controller):
     round_of(controller)
     assert len(moves(controller)) == MAX_MOVES
     finish(controller, MAX_MOVES - MIN_MOVES)
-    assert not has_to_move_away(controller.image)
+    assert not Departures().are_due(controller.image)
     finish(controller, 1)
     round_of(controller)
     assert len(moves(controller)) == MIN_MOVES - 1 + 10
@@ -128,7 +152,7 @@ def test_who_has_not_told_its_log_yet_stays():
     for node_id in NODES:
         assert leaving_brokers(controller.image) == []
         controller.begin_log(node_id)
-    assert not has_to_move_away(controller.image)
+    assert not Departures().are_due(controller.image)
     leave(controller, 2)
     assert leaving_brokers(controller.image) == [2]
 
@@ -160,7 +184,7 @@ def test_the_only_broker_has_nobody_to_take_its_partitions():
     controller = cluster((1,))
     controller.led_by(1)
     leave(controller)
-    assert not has_to_move_away(controller.image)
+    assert not Departures().are_due(controller.image)
 
 
 def test_a_broker_that_has_ended_is_for_its_drain(controller):
@@ -174,12 +198,127 @@ def test_below_the_level_of_moves_nobody_moves():
     controller = cluster(NODES, level=2)
     controller.led_by(1)
     leave(controller)
-    assert not has_to_move_away(controller.image)
+    assert not Departures().are_due(controller.image)
 
 
 def test_very_many_are_looked_at_in_steps(controller):
     for number in range(3):
         controller.led_by(2, f"t{number}", partitions=4_000)
     leave(controller)
-    steps = move_away(controller.image, controller.inputs())
+    steps = Departures().move_away(controller.image, controller.inputs())
     assert next(steps) is None
+
+
+class TestNothingLeft:
+    """A broker that leaves and leads nothing is looked at once, not at each tick."""
+
+    def test_nothing_is_looked_at_again_until_something_changes(self, controller):
+        departures = Departures()
+        controller.led_by(1, partitions=2)
+        leave(controller)
+        assert round_of(controller, departures)
+        finish(controller, 2)
+        assert round_of(controller, departures)
+        assert not departures.are_due(controller.image)
+        controller.prepare(node_id=2)  # an entry that has nothing to do with partitions
+        assert not departures.are_due(controller.image)
+
+        controller.create("later", 3)
+        assert round_of(controller, departures)
+        assert not departures.are_due(controller.image)
+
+    def test_another_broker_that_leaves_is_looked_at(self, controller):
+        departures = Departures()
+        leave(controller, 1)
+        controller.led_by(2, partitions=1)
+        round_of(controller, departures)
+        assert not departures.are_due(controller.image)
+        leave(controller, 2)
+        round_of(controller, departures)
+        assert moves(controller) == {("topic", 0): 3}
+
+    def test_moves_that_are_all_under_way_are_not_looked_at_again(self, controller):
+        departures = Departures()
+        controller.led_by(1, partitions=2)
+        leave(controller)
+        round_of(controller, departures)
+        round_of(controller, departures)
+        assert not departures.are_due(controller.image)
+        controller.commit(take_back([*controller.image.moves.values()][:1], controller.image))
+        assert departures.are_due(controller.image)
+
+
+class TestDrained:
+    """An operator drains a broker, which goes on running."""
+
+    def test_its_partitions_move_and_new_ones_go_elsewhere(self, controller):
+        controller.led_by(1, partitions=4)
+        controller.do(drain_request(1))
+        round_of(controller)
+        assert Counter(moves(controller).values()) == {2: 2, 3: 2}
+        finish(controller, 4)
+        controller.create("new", 6)
+        assert led(controller, 1) == 0
+
+    def test_nobody_moves_partitions_to_it(self, controller):
+        controller.led_by(2, partitions=1)
+        controller.do(drain_request(1))
+        answer = controller.do(AlterReassignments((Reassignment("topic", 0, (1,)),)))
+        (altered,) = answer.results
+        assert altered.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+        assert "drain 1 --undo" in altered.message
+        controller.do(AlterReassignments((Reassignment("topic", 0, (1, 3)),)))
+        assert moves(controller) == {("topic", 0): 3}
+
+    def test_a_move_to_it_that_is_under_way_is_taken_back_when_it_would_finish(self, controller):
+        controller.led_by(2, partitions=1)
+        controller.do(AlterReassignments((Reassignment("topic", 0, (1,)),)))
+        controller.do(drain_request(1))
+        (move,) = controller.image.moves.values()
+        sender = controller.sender(2)
+        answer = controller.do(FinishMove(*sender, move.topic_id, 0, 0, move.epoch, ()))
+        assert answer.taken_back == "broker 1 is drained or about to end"
+        assert led(controller, 2) == 1
+
+    def test_it_ends_when_it_is_taken_back(self, controller):
+        controller.do(drain_request(1))
+        controller.do(drain_request(1, undo=True))
+        controller.led_by(1, partitions=2)
+        assert leaving_brokers(controller.image) == []
+        assert moves(controller) == {}
+
+    def test_it_ends_when_its_process_starts_again(self, controller):
+        controller.do(drain_request(1))
+        controller.fence(1)
+        controller.register(1)
+        controller.begin_log(1)
+        assert leaving_brokers(controller.image) == []
+        assert controller.image.configs.get((BROKER_RESOURCE, "1")) is None
+        controller.create("new", 3)
+        assert led(controller, 1) == 1
+
+    def test_the_last_one_that_could_take_partitions_is_not_drained(self, controller):
+        controller.do(drain_request(1))
+        leave(controller, 2)
+        assert controller.refusal(drain_request(3)) == ErrorCode.INVALID_REQUEST
+        assert controller.refusal(drain_request("")) == ErrorCode.INVALID_REQUEST
+
+    def test_when_all_others_have_gone_it_leads_again(self, controller):
+        controller.do(drain_request(1))
+        controller.led_by(2, partitions=2)
+        controller.fence(3)
+        leave(controller, 2)
+        assert leaving_brokers(controller.image) == [2]
+        round_of(controller)
+        assert set(moves(controller).values()) == {1}
+        finish(controller, 2)
+        assert led(controller, 1) == 2
+        controller.register(3)
+        controller.begin_log(3)
+        assert leaving_brokers(controller.image) == [1, 2]
+        round_of(controller)
+        assert set(moves(controller).values()) == {3}
+
+    def test_below_the_level_of_moves_nobody_is_drained(self):
+        controller = cluster(NODES, level=2)
+        assert controller.refusal(drain_request(1)) == ErrorCode.UNSUPPORTED_VERSION

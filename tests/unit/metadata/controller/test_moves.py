@@ -3,8 +3,8 @@
 import pytest
 
 from headrace.metadata.controller.moves import (
-    MAX_REASSIGNMENTS,
     MAX_MOVE_MS,
+    MAX_REASSIGNMENTS,
     MOVE_MS,
     SLOWEST_BYTES_PER_S,
     MoveDeadlines,
@@ -277,7 +277,7 @@ class TestFinishing:
         begin(controller, 2)
         generation = controller.begin_log(2)
         controller.begin_log(2, generation, reach=())
-        assert "is about to end" in controller.do(finishing(controller)).taken_back
+        assert "about to end" in controller.do(finishing(controller)).taken_back
         assert partition(controller).leader == 1
 
     def test_a_move_that_was_refused_once_is_over(self, controller):

@@ -1,4 +1,4 @@
-"""All partitions of a broker are moved to the others by an operator."""
+"""A broker is drained by an operator: the controller moves its partitions, the command waits for that."""
 
 import json
 from contextlib import contextmanager
@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from kafka import TopicPartition
 
 from headrace.broker.cli.client import drain as module
 from headrace.broker.cli.failures import CommandFailedError
@@ -14,35 +13,29 @@ from headrace.broker.cli.root import cli
 
 
 class Admin:
-    """Three brokers; what is asked to move has moved at the second look, unless it is stuck."""
+    """A controller that moves two partitions of a drained broker 1 at each look, unless it is stuck."""
 
-    def __init__(self, leaders):
-        self.leaders = dict(leaders)
-        self.fenced = set()
-        self.moving = {}
-        self.asked = []
+    def __init__(self, led):
+        self.led = led
+        self.changes = []
         self.stuck = False
+        self.outcome = "OK"
 
     def describe_cluster(self):
-        return {"brokers": [{"broker_id": it, "is_fenced": it in self.fenced} for it in (1, 2, 3)]}
+        return {"brokers": [{"broker_id": 1}, {"broker_id": 2}]}
+
+    def alter_configs(self, resources, *, raise_on_unknown):
+        assert not raise_on_unknown
+        (resource,) = resources
+        self.changes.append((resource.resource_type.name, resource.name, dict(resource.configs)))
+        return {"broker": {resource.name: self.outcome}}
 
     def describe_topics(self):
-        partitions = [
-            {"partition_index": it, "leader_id": leader} for it, leader in self.leaders.items()
-        ]
-        return [{"name": "t", "partitions": partitions}]
-
-    def list_partition_reassignments(self):
-        found = {TopicPartition("t", it): {} for it in self.moving}
+        leaders = [1] * self.led + [2]
         if not self.stuck:
-            self.leaders.update(self.moving)
-            self.moving = {}
-        return found
-
-    def reassign(self, targets):
-        self.asked.append(dict(targets))
-        self.moving.update({number: target for (_, number), target in targets.items()})
-        return []
+            self.led = max(0, self.led - 2)
+        partitions = [{"partition_index": n, "leader_id": it} for n, it in enumerate(leaders)]
+        return [{"name": "t", "partitions": partitions}]
 
 
 @pytest.fixture
@@ -54,7 +47,6 @@ def drained(monkeypatch):
 
         now = iter(range(10_000))
         monkeypatch.setattr(module, "admin_client", lend)
-        monkeypatch.setattr(module, "reassign", lambda admin, targets: admin.reassign(targets))
         clock = SimpleNamespace(monotonic=lambda: next(now), sleep=lambda _: None)
         monkeypatch.setattr(module, "time", clock)
         command = ["cluster", "drain", *arguments]
@@ -63,42 +55,44 @@ def drained(monkeypatch):
     return run
 
 
-def test_partitions_go_to_those_that_lead_fewest(drained):
-    admin = Admin({0: 1, 1: 1, 2: 1, 3: 2, 4: 2})
+def test_it_returns_when_the_broker_leads_nothing(drained):
+    admin = Admin(5)
     result = drained(admin, "1", "-o", "json")
-    assert json.loads(result.stdout) == {"node": 1, "moved": 3, "result": "drained"}
-    assert sorted(admin.leaders.values()) == [2, 2, 2, 3, 3]
-
-
-def test_only_some_are_asked_for_at_a_time(drained):
-    admin = Admin(dict.fromkeys(range(150), 1))
-    drained(admin, "1")
-    assert [len(it) for it in admin.asked] == [64, 64, 22]
-    assert set(admin.leaders.values()) == {2, 3}
+    assert json.loads(result.stdout) == {"node": 1, "moved": 5, "result": "drained"}
+    assert admin.changes == [("BROKER", "1", {"headrace.drain": ("SET", "true")})]
+    assert admin.led == 0
 
 
 def test_a_broker_that_leads_nothing_is_drained(drained):
-    admin = Admin({0: 2})
-    assert "0 have moved" in drained(admin, "1").output
-    assert admin.asked == []
+    assert "0 have moved" in drained(Admin(0), "1").output
 
 
-def test_nothing_goes_to_brokers_that_are_fenced(drained):
-    admin = Admin({0: 1, 1: 1})
-    admin.fenced = {3}
-    drained(admin, "1")
-    assert set(admin.leaders.values()) == {2}
+def test_it_is_taken_back(drained):
+    admin = Admin(5)
+    result = drained(admin, "1", "--undo", "-o", "json")
+    assert json.loads(result.stdout) == {"node": 1, "moved": 0, "result": "taken back"}
+    assert admin.changes == [("BROKER", "1", {"headrace.drain": ("DELETE", None)})]
+    assert admin.led == 5
+
+
+def test_a_broker_that_is_not_there_is_told(drained):
+    admin = Admin(1)
+    with pytest.raises(CommandFailedError, match="broker 7: there is no such broker"):
+        drained(admin, "7")
+    assert admin.changes == []
 
 
 def test_without_another_broker_it_fails(drained):
-    admin = Admin({0: 1})
-    admin.fenced = {2, 3}
-    with pytest.raises(CommandFailedError, match="no other broker is active"):
+    admin = Admin(1)
+    admin.outcome = "INVALID_REQUEST: nobody could take the partitions of broker 1"
+    with pytest.raises(
+        CommandFailedError, match="broker 1: nobody could take the partitions of broker 1"
+    ):
         drained(admin, "1")
 
 
 def test_partitions_that_do_not_move_are_told(drained):
-    admin = Admin({0: 1})
+    admin = Admin(1)
     admin.stuck = True
-    with pytest.raises(CommandFailedError, match="1 partitions have not moved for 30 s"):
+    with pytest.raises(CommandFailedError, match="1 partitions have not moved for 150 s"):
         drained(admin, "1")
