@@ -9,8 +9,8 @@ from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.hasty_drains import finish_early, finish_for_another
 from tests.simulation.cluster.load import CLIENTS
 from tests.simulation.cluster.losses import lose_wal
-from tests.simulation.cluster.nature import LOSSES
-from tests.simulation.cluster.operators import raise_level, replace_disk
+from tests.simulation.cluster.nature import DRAINED, LOSSES
+from tests.simulation.cluster.operators import drain, raise_level, replace_disk
 from tests.simulation.cluster.settings import SESSION_MS
 
 SESSION_S = SESSION_MS / 1000
@@ -25,6 +25,7 @@ LEVEL_RAISED = "level raised"
 LEASES_END = "leases end"
 STOPPED_IN_ORDER = "broker stopped in order"
 STOP_S = 40.0
+DRAINED_S = 10.0
 LONG_DRAIN_S = 15.0
 MAX_AHEAD_MS = 600_000  # of a wall clock; records more than an hour ahead are refused
 
@@ -67,6 +68,7 @@ class Story:
             LEVEL_RAISED: self._level_raised,
             LEASES_END: self._leases_end,
             STOPPED_IN_ORDER: self._stopped_in_order,
+            DRAINED: self._drained_by_operator,
         }
 
     async def tell(self, until_s: float) -> None:
@@ -190,6 +192,24 @@ class Story:
         while host.process is process and cluster.loop.time() < until_s:
             await asyncio.sleep(inspection.LOOK_S)
         await cluster.serving([host])
+
+    async def _drained_by_operator(self) -> None:
+        """An operator drains a broker, and later takes it back; meanwhile it leads nothing."""
+        cluster, host = self.cluster, self.rng.choice(self.cluster.brokers)
+        begun, is_alone = self.begun, self.lasting == 1
+        if not await drain(cluster, host):
+            return
+        until_s = cluster.loop.time() + DRAINED_S
+        while inspection.led_by(cluster, host) and cluster.loop.time() < until_s:
+            await asyncio.sleep(inspection.LOOK_S)
+        left = inspection.led_by(cluster, host)
+        await asyncio.sleep(self.rng.choice((0.0, 0.5, 2.0)) * self.rng.random())
+        left |= inspection.led_by(cluster, host)
+        cluster.counts["brokers drained"] += not left
+        is_undisturbed = is_alone and begun == self.begun
+        if is_undisturbed and cluster.nature.is_calm and set(cluster.nature.faults) == {DRAINED}:
+            cluster.failures += [f"{it} is led by {host.name}, which is drained" for it in left]
+        await drain(cluster, host, undo=True)
 
     async def _lease_ends(self, host: Host) -> None:
         cluster, until_s = self.cluster, self.cluster.loop.time() + SESSION_S

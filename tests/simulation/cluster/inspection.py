@@ -73,6 +73,13 @@ def _wrong_entries(image: MetadataImage, host: Host, log: JudgedLog) -> list[str
     return log.follow(image, role.node._member.applied.entries)
 
 
+def balance_moves(cluster: Cluster) -> int:
+    """Return how many moves the balance of the leading controller has begun in its term."""
+    roles = map(controller_of, cluster.controllers)
+    balances = [it.node.balance for it in roles if it is not None and it.node.balance is not None]
+    return sum(it.moves_total.total() for it in balances)
+
+
 def log_of(cluster: Cluster, host: Host) -> LogImage | None:
     """Return a broker's log as the controllers know it."""
     image = newest_image(cluster)

@@ -34,6 +34,7 @@ FAULTS = (
 )
 # After the others: what a seed draws of them stays the same.
 LATER_FAULTS = ("broker stopped in order",)
+DRAINED = "broker drained"
 # In these nothing else is wrong while brokers are lost: others must serve their partitions in time.
 LOSSES = frozenset({"broker lost", "most brokers lost", "drainer killed"})
 
@@ -74,6 +75,7 @@ class Nature:
     move_pause_s: tuple[float, float] | None = (
         None  # between moves of partitions; None: there are none
     )
+    balances: bool = False  # the leading controller keeps brokers even
 
     @property
     def sees_ends(self) -> bool:
@@ -122,6 +124,9 @@ def draw(rng: random.Random) -> Nature:
         shares_kernel=rng.random() < 0.5,
         move_pause_s=rng.choice((None, (0.05, 0.3), (0.5, 3.0))),
     )
-    if is_calm or rng.random() < 0.5:
-        return drawn
-    return replace(drawn, faults=(*drawn.faults, *LATER_FAULTS))
+    faults = drawn.faults
+    if not is_calm and rng.random() >= 0.5:
+        faults += LATER_FAULTS
+    if not is_calm and rng.random() < 0.5:
+        faults += (DRAINED,)
+    return replace(drawn, faults=faults, balances=rng.random() < 0.5)

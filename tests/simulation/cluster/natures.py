@@ -6,7 +6,7 @@ from dataclasses import replace
 from headrace.metadata.levels import OLDEST
 from headrace.storage.cache.log_cache import RECORD_OVERHEAD_BYTES
 from tests.simulation.cluster.bucket import Weather
-from tests.simulation.cluster.nature import MAX_DRIFT, Nature, draw
+from tests.simulation.cluster.nature import DRAINED, MAX_DRIFT, Nature, draw
 from tests.simulation.cluster.network import Links
 
 
@@ -30,10 +30,12 @@ def nature(*faults: str, weather: Weather | None = None) -> Nature:
         clock_drift=0.0,
         shares_kernel=False,
         move_pause_s=None,
+        balances=False,
     )
 
 
 MOVE_PAUSE_S = (0.05, 0.3)
+SELDOM_MOVES_S = (4.0, 9.0)  # longer than a broker rests in the balance
 SLOW_BUCKET = Weather(delay_s=(0.1, 0.5))
 SLOW_UPLOADS = Weather(put_s=(0.6, 1.0))
 # That a drain reads into, and counts with the first record of a segment.
@@ -115,6 +117,32 @@ NATURES = {
     "rolling restarts": nature("broker stopped in order"),
     "rolling restarts and moves": replace(
         nature("broker stopped in order", "kill", "bucket down"), move_pause_s=MOVE_PAUSE_S
+    ),
+    "drained brokers": nature(DRAINED),
+    # Who joins gets its share: without moves of others, after which a broker is left alone for a while.
+    "balance": replace(
+        nature("broker stopped in order", "kill"), pause_s=(3.0, 6.0), balances=True
+    ),
+    "balance, drained brokers": replace(nature(DRAINED), balances=True),
+    # Who joins gets its share, beside moves and drains.
+    "balance and every fault of a broker": replace(
+        nature(
+            DRAINED,
+            "broker stopped in order",
+            "broker lost",
+            "kill",
+            "stop beyond the session",
+            "isolate",
+            "bucket down",
+        ),
+        balances=True,
+        move_pause_s=SELDOM_MOVES_S,
+    ),
+    "balance and changes of the controller": replace(
+        nature("all controllers", "leader and another", "connections reset", DRAINED),
+        pause_s=(2.0, 5.0),
+        balances=True,
+        move_pause_s=SELDOM_MOVES_S,
     ),
     "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),
 }

@@ -1,4 +1,4 @@
-"""Operators: one replaces a controller's disk, one raises the level of the cluster.
+"""Operators: one replaces a controller's disk, one raises the level of the cluster, one drains brokers.
 
 Of a disk, the voter with the lost one is removed, and the one with the new one added.
 """
@@ -7,11 +7,14 @@ import asyncio
 import random
 from uuid import UUID
 
+from headrace.config.dynamic_keys import DRAIN_KEY
+from headrace.metadata.images.configs import BROKER_RESOURCE
 from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import (
     AddRaftVoterRequest,
+    IncrementalAlterConfigsRequest,
     RemoveRaftVoterRequest,
     UpdateFeaturesRequest,
 )
@@ -23,6 +26,7 @@ from tests.simulation.cluster.settings import CONTROLLER_PORT
 from tests.simulation.cluster.wire import LOST, Connection
 
 ASK_S = 8.0
+_Resource = IncrementalAlterConfigsRequest.AlterConfigsResource
 _DONE = frozenset({ErrorCode.NONE, ErrorCode.VOTER_NOT_FOUND, ErrorCode.DUPLICATE_VOTER})
 
 
@@ -47,6 +51,13 @@ async def raise_level(cluster: Cluster) -> None:
     operator = _Operator(cluster, cluster.rng("upgrade"))
     context = Process("operator").context
     await cluster.loop.create_task(operator.raise_level(), context=context)
+
+
+async def drain(cluster: Cluster, host: Host, *, undo: bool = False) -> bool:
+    """Ask once for a broker to be drained, or not any more; False: refused, or not answered."""
+    operator = _Operator(cluster, cluster.rng("drain", host.name, cluster.loop.time()))
+    context = Process("operator-drain").context
+    return await cluster.loop.create_task(operator.drain(host, undo=undo), context=context)
 
 
 class _Operator:
@@ -79,6 +90,27 @@ class _Operator:
             timeout_ms=5_000, feature_updates=[update], validate_only=False
         )
         await self._until_done(ApiKey.UPDATE_FEATURES, 1, request)
+
+    async def drain(self, host: Host, *, undo: bool) -> bool:
+        change = _Resource.AlterableConfig(
+            name=DRAIN_KEY, config_operation=1 if undo else 0, value=None if undo else "true"
+        )
+        resource = _Resource(
+            resource_type=BROKER_RESOURCE, resource_name=str(host.node_id), configs=[change]
+        )
+        request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
+        connection = None
+        try:
+            connection = await Connection.open(self._rng.choice(self._cluster.brokers).node_id)
+            answer = await connection.ask(
+                ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request, within_s=ASK_S
+            )
+            return all(it.error_code == ErrorCode.NONE for it in answer.responses)
+        except LOST:
+            return False
+        finally:
+            if connection is not None:
+                connection.close()
 
     async def _until_done(self, key: ApiKey, version: int, request: object) -> None:
         while True:

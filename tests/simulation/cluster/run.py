@@ -167,6 +167,7 @@ class Run:
 
     async def _judge(self) -> None:
         cluster, findings = self.cluster, self.report.findings
+        cluster.counts["moves of the balance"] += inspection.balance_moves(cluster)
         async with asyncio.timeout(CALM_S):
             await cluster.serving(cluster.hosts)
         async with asyncio.timeout(CALM_S):

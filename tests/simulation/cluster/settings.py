@@ -27,6 +27,7 @@ WAL_DEVICE_BYTES = WAL_BYTES + MIB
 SHARED = "/shared"  # below it are the WALs that every host can open
 SESSION_MS = 3_000
 OFFSETS_PARTITIONS = 2
+BALANCE_WINDOW_MS = 4_000  # loads count for a fifth of it: longer than the pause between heartbeats
 
 
 def host_of(node_id: int) -> str:
@@ -112,6 +113,9 @@ def _metadata(nature: Nature) -> dict[str, Any]:
         "snapshot_log_bytes": nature.snapshot_log_bytes,
         "snapshot_publish_interval_ms": 2_000,
         "registration_timeout_ms": 20_000,
+        "balance": nature.balances,
+        "balance_interval_ms": 300,
+        "balance_window_ms": BALANCE_WINDOW_MS,
     }
 
 
