@@ -150,6 +150,12 @@ class OffsetsTopicLogs:
         """The partition that holds a group, as every Kafka client computes it."""
         return partition_for_group(group_id, self.partition_count)
 
+    async def arrived(self, partition: int) -> None:
+        """Wait a moment for a partition that is about to come to this broker."""
+        topic = self._client.image.topic(OFFSETS_TOPIC)
+        if topic is not None:
+            await self._partitions.transit.settled([(topic.topic_id, partition)])
+
     def log(self, partition: int) -> PartitionLog | None:
         """The log, or None when this broker does not lead it."""
         found = self._partitions.find(OFFSETS_TOPIC, partition)

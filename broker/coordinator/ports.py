@@ -69,6 +69,10 @@ class CoordinatorLogs(Protocol):
         """Give the partition of a group, see `partitioning.partition_for_group`."""
         ...
 
+    async def arrived(self, partition: int) -> None:
+        """Wait a moment for a partition that is about to come to this broker."""
+        ...
+
     def log(self, partition: int) -> CoordinatorLog | None:
         """Give the log of a partition; None when this broker does not lead it."""
         ...

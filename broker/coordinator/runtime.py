@@ -2,8 +2,9 @@
 
 A request goes to the shard of its group's partition. The error is NOT_COORDINATOR if this broker does
 not lead that partition or its lease is not valid, and COORDINATOR_LOAD_IN_PROGRESS while the partition
-is being loaded. The lease is checked when a request arrives. An append to the log is acknowledged only
-under a valid lease; parked joins and syncs check the lease again before they are answered.
+is being loaded. Members and commits wait a moment for a partition that is about to come, or is being loaded: not all
+clients repeat a commit that was answered with an error. The lease is checked when a request arrives. An append to the
+log is acknowledged only under a valid lease; parked joins and syncs check the lease again before they are answered.
 
 Source: `GroupCoordinatorService`, `CoordinatorRuntime` of Apache Kafka.
 """
@@ -12,6 +13,7 @@ import asyncio
 import random
 import uuid
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from headrace.broker.coordinator.group.decision import GroupDecision
@@ -41,6 +43,7 @@ from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 
 GROUPS_AT_ONCE: Final = 256  # listed
+MAX_LOAD_WAIT_MS: Final = 2_000  # of a request, until its partition is here and loaded
 
 T = TypeVar("T")
 _Deleted = tuple[ErrorCode, list[ErrorCode]]  # an error of the group, or one per partition
@@ -135,18 +138,21 @@ class GroupCoordinator:
 
     async def join(self, request: JoinRequest) -> JoinResult:
         """JoinGroup; returns when the join phase has ended, if it must."""
+        await self._loaded(request.group_id)
         joined = await self._member_driver(request.group_id).join(request)
         self._require_valid_lease()
         return joined
 
     async def sync(self, request: SyncRequest) -> SyncResult:
         """SyncGroup; returns when the leader has synced."""
+        await self._loaded(request.group_id)
         synced = await self._member_driver(request.group_id).sync(request)
         self._require_valid_lease()
         return synced
 
     async def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
         """Heartbeat."""
+        await self._loaded(request.group_id)
         submitted = self._member_driver(request.group_id).submit(
             lambda shard, now: shard.heartbeat(request, now)
         )
@@ -154,6 +160,7 @@ class GroupCoordinator:
 
     async def leave(self, group_id: str, members: Sequence[LeavingMember]) -> list[LeaveResult]:
         """LeaveGroup."""
+        await self._loaded(group_id)
         submitted = self._member_driver(group_id).submit(
             lambda shard, now: shard.leave(group_id, members, now)
         )
@@ -163,6 +170,7 @@ class GroupCoordinator:
 
     async def commit_offsets(self, request: CommitRequest) -> list[ErrorCode]:
         """OffsetCommit; one error per entry."""
+        await self._loaded(request.group_id)
         submitted = self._driver(request.group_id).submit_write(
             lambda shard, now: shard.commit_offsets(request, now)
         )
@@ -172,6 +180,8 @@ class GroupCoordinator:
         self, groups: Sequence[tuple[str, Sequence[OffsetQuery] | None]]
     ) -> list[Iterable[CommittedOffset] | KafkaError]:
         """OffsetFetch of several groups; None asks for all partitions of a group."""
+        if len(groups) == 1:  # of several each has its own answer
+            await self._loaded(groups[0][0])
 
         def fetch(
             group_id: str, queries: Sequence[OffsetQuery] | None
@@ -277,6 +287,22 @@ class GroupCoordinator:
             except KafkaError as error:
                 submitted.append(error)
         return await _outcomes(submitted)
+
+    async def _loaded(self, group_id: str) -> None:
+        """Wait until the partition of a group is here and loaded, if it is about to be: at most `MAX_LOAD_WAIT_MS`."""
+        if not fits_string(group_id):
+            return
+        partition = self._logs.partition_for(group_id)
+        driver = self._drivers.get(partition)
+        if driver is not None and driver.state is not ShardState.LOADING:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MAX_LOAD_WAIT_MS / 1000):
+                if driver is None:
+                    await self._logs.arrived(partition)
+                    driver = self._drivers.get(partition)
+                if driver is not None:
+                    await driver.loaded()
 
     def _member_driver(self, group_id: str) -> ShardDriver:
         """As `_driver`, for operations that need a group id that is not empty.

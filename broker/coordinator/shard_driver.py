@@ -102,9 +102,15 @@ class ShardDriver:
         self._rewriter = LogRewriter(partition, log, self._pending, statistics, self._wake.set)
         self._wakes_at_ms: int | None = None  # deadline that `run` sleeps for
         self._must_reload = False
+        self._settled = asyncio.Event()  # it is not being loaded
         self.state = ShardState.LOADING
 
     # Operations
+
+    async def loaded(self) -> None:
+        """Wait until the log is loaded, or cannot be, or this broker does not lead the partition any more."""
+        if self.state is ShardState.LOADING:
+            await self._settled.wait()
 
     def count_request(self) -> None:
         """A request for a group of this shard has come: the balance counts it as load of the partition."""
@@ -187,6 +193,7 @@ class ShardDriver:
         finally:
             if self.state is not ShardState.FAILED:
                 self.state = ShardState.LOADING
+            self._settled.set()
             self._abandon()
 
     async def _load(self) -> bool:
@@ -194,6 +201,7 @@ class ShardDriver:
         backoff_ms = RELOAD_BACKOFF_MS
         while True:
             self.state = ShardState.LOADING
+            self._settled.clear()
             self._must_reload = False
             shard = GroupShard(self._config)
             started = self._clock()
@@ -218,10 +226,12 @@ class ShardDriver:
                     extra={"partition": self._partition},
                 )
                 self.state = ShardState.FAILED
+                self._settled.set()
                 return False
             except Exception as error:  # noqa: BLE001 - handed to the one place that decides
                 report_error(f"load of coordinator partition {self._partition}", error)
                 self.state = ShardState.FAILED
+                self._settled.set()
                 return False
             self._rewriter.loaded(loaded)
             self._statistics.loads_total += 1
@@ -261,6 +271,7 @@ class ShardDriver:
         now = self._clock()
         self._shard = shard
         self.state = ShardState.ACTIVE
+        self._settled.set()
         self._absorb(shard.loaded(now), now)
 
     async def _serve(self) -> None:

@@ -1,7 +1,7 @@
 """A coordinator log in memory whose appends and reads can be held up and can fail."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from headrace.broker.coordinator.group.requests import (
     CommitRequest,
@@ -124,6 +124,12 @@ class FakeLogs:
         self.led = set(range(partition_count)) if led is None else led
         self.logs = [FakeLog() for _ in range(partition_count)]
         self.certain = True
+        self.on_arrival: Callable[[int], None] = lambda _partition: None
+
+    async def arrived(self, partition: int) -> None:
+        """It comes at once, if the test has it come."""
+        await asyncio.sleep(0)
+        self.on_arrival(partition)
 
     def partition_for(self, group_id: str) -> int:
         return partition_for_group(group_id, self.partition_count)

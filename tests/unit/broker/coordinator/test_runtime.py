@@ -20,7 +20,11 @@ from headrace.broker.coordinator.group.requests import (
 )
 from headrace.broker.coordinator.group.shard import GroupShard
 from headrace.broker.coordinator.ports import CoordinatorLogs
-from headrace.broker.coordinator.runtime import GROUPS_AT_ONCE, GroupCoordinator
+from headrace.broker.coordinator.runtime import (
+    GROUPS_AT_ONCE,
+    MAX_LOAD_WAIT_MS,
+    GroupCoordinator,
+)
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 from tests.unit.broker.coordinator.fake_log import (
@@ -118,6 +122,59 @@ def test_a_partition_that_is_led_elsewhere() -> None:
                 await coordinator.commit_offsets(commit_request(group_id=foreign))
             assert caught.value.code is ErrorCode.NOT_COORDINATOR
             assert await coordinator.list_groups() == []
+
+    run(test)
+
+
+def test_a_commit_waits_for_a_partition_that_is_loaded() -> None:
+    async def test() -> None:
+        logs = FakeLogs(1)
+        logs.logs[0].hold_reads()
+        async with running(logs) as coordinator:
+            commit = asyncio.create_task(coordinator.commit_offsets(commit_request(group_id="g")))
+            await settle()
+            assert not commit.done()
+            logs.logs[0].release_reads()
+            assert await commit == [ErrorCode.NONE]
+
+    run(test)
+
+
+def test_it_waits_for_one_that_is_about_to_come() -> None:
+    async def test() -> None:
+        logs = FakeLogs(1, led=set())
+        async with running(logs) as coordinator:
+
+            def come(partition: int) -> None:
+                logs.led.add(partition)
+                coordinator.on_election(partition)
+
+            logs.on_arrival = come
+            committed = await coordinator.commit_offsets(commit_request(group_id="g"))
+            assert committed == [ErrorCode.NONE]
+
+    run(test)
+
+
+def test_it_waits_for_a_moment_only_and_not_for_one_that_goes_away() -> None:
+    async def test() -> None:
+        logs = FakeLogs(1)
+        logs.logs[0].hold_reads()
+        loop = asyncio.get_running_loop()
+        async with running(logs) as coordinator:
+            begun_s = loop.time()
+            with pytest.raises(KafkaError) as caught:
+                await coordinator.commit_offsets(commit_request(group_id="g"))
+            assert caught.value.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+            assert loop.time() - begun_s == pytest.approx(MAX_LOAD_WAIT_MS / 1000)
+
+            commit = asyncio.create_task(coordinator.commit_offsets(commit_request(group_id="g")))
+            await settle()
+            coordinator.on_resignation(0)
+            with pytest.raises(KafkaError) as caught:
+                await commit
+            assert caught.value.code is ErrorCode.NOT_COORDINATOR
+            assert loop.time() - begun_s < 2 * MAX_LOAD_WAIT_MS / 1000
 
     run(test)
 
