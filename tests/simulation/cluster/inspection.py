@@ -104,14 +104,14 @@ def log_admin_of(host: Host) -> LogAdmin | None:
     return None if role is None else role._admin.server.logs
 
 
-def served(host: Host) -> set[tuple[UUID, int]]:
-    """Return the partitions that a broker serves at this moment."""
+def served(host: Host, *, frozen_too: bool = True) -> set[tuple[UUID, int]]:
+    """Return the partitions that a broker serves at this moment; those that are frozen take no records."""
     role = broker_of(host)
     if not host.is_running or role is None or role._parts is None:
         return set()
     partitions = role._parts.partitions
     return (
-        {(it.topic_id, it.index) for it in partitions.all()}
+        {(it.topic_id, it.index) for it in partitions.all() if frozen_too or not it.is_frozen}
         if partitions.is_lease_valid()
         else set()
     )
@@ -150,10 +150,14 @@ async def unserved(
 
 
 def led_twice(cluster: Cluster) -> list[str]:
-    """Return the partitions that two brokers serve at this moment."""
+    """Return the partitions that two brokers serve at this moment.
+
+    Not counted is one that is frozen at its old leader, which has not heard yet that the new one has taken over: who
+    fetches there gets what is in both.
+    """
     leaders: dict[tuple[UUID, int], list[str]] = {}
     for host in cluster.brokers + cluster.twins:
-        for key in served(host):
+        for key in served(host, frozen_too=False):
             leaders.setdefault(key, []).append(host.name)
     return [f"{it} is led by {leaders[it]}" for it in sorted(leaders) if len(leaders[it]) > 1]
 
