@@ -5,6 +5,7 @@ from tests.seeded.bug import SeededBug, Simulated
 _MOVES = "tests/unit/metadata/controller/test_moves.py"
 _LEAVING = "tests/unit/storage/upload/test_leaving.py"
 _MOVING = "tests/unit/broker/partition/test_moving.py"
+_DEPARTURES = "tests/unit/metadata/controller/test_leaving.py"
 _IN_CLUSTERS = Simulated("moves")
 _WITH_KILLS = Simulated("moves and kills")
 
@@ -119,5 +120,51 @@ BUGS = (
         "if self._leads(new, key, self._frozen[key][0]):\n    self._thaw(key)\nelse:\n    self._let_go(key)",
         "if self._leads(new, key, self._frozen[key][0]):\n    self._thaw(key)",
         f"{_MOVING}::test_a_partition_is_let_go_with_the_entry_that_names_the_new_leader",
+    ),
+    SeededBug(
+        "moves-12",
+        "all partitions are looked at again and again while a broker that leaves leads nothing",
+        "metadata/controller/leaving.py",
+        "Departures.move_away",
+        "self._nothing_in = _Seen(leaving, image.topics, image.moves)",
+        "pass",
+        f"{_DEPARTURES}::TestNothingLeft::test_nothing_is_looked_at_again_until_something_changes",
+    ),
+    SeededBug(
+        "moves-13",
+        "a move is taken back while a large older block of its source is on its way to the bucket",
+        "metadata/controller/moves.py",
+        "MoveDeadlines._due_ms",
+        "min(max(ended_ms, less_ms) + MOVE_MS + uploaded_ms, ended_ms + MAX_MOVE_MS)",
+        "ended_ms + MOVE_MS",
+        f"{_MOVES}::TestDeadlines::test_what_is_uploaded_before_it_gives_it_time",
+    ),
+    SeededBug(
+        "moves-14",
+        "a move whose source always has more to upload is never taken back",
+        "metadata/controller/moves.py",
+        "MoveDeadlines._due_ms",
+        "min(max(ended_ms, less_ms) + MOVE_MS + uploaded_ms, ended_ms + MAX_MOVE_MS)",
+        "max(ended_ms, less_ms) + MOVE_MS + uploaded_ms",
+        f"{_MOVES}::TestDeadlines::test_however_much_gets_on_it_ends",
+    ),
+    SeededBug(
+        "moves-15",
+        "new partitions go to a broker that is drained",
+        "metadata/controller/placement.py",
+        "active_brokers",
+        "[it for it in found if it not in closed]",
+        "found",
+        f"{_DEPARTURES}::TestDrained::test_its_partitions_move_and_new_ones_go_elsewhere",
+        simulated=Simulated("drained brokers"),
+    ),
+    SeededBug(
+        "moves-16",
+        "a commit that comes while the coordinator's partition is being loaded is refused",
+        "broker/coordinator/runtime.py",
+        "GroupCoordinator._loaded",
+        "await driver.loaded()",
+        "pass",
+        "tests/unit/broker/coordinator/test_runtime.py::test_a_commit_waits_for_a_partition_that_is_loaded",
     ),
 )
