@@ -87,6 +87,28 @@ def test_one_partition_moves_by_our_command_and_a_move_that_is_not_there_cannot_
     scene.settle()
 
 
+def test_a_broker_that_is_drained_gets_no_partitions_until_that_is_taken_back(scene: Scene) -> None:
+    cluster = scene.cluster
+    drained = scene.busiest()
+    command = [sys.executable, "-m", "headrace.broker", "cluster", "drain", str(drained.node_id)]
+    server = ["-b", cluster.bootstrap, "-o", "json"]
+    done = subprocess.run([*command, *server], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["result"] == "drained"
+    create = [sys.executable, "-m", "headrace.broker", "topic", "create"]
+
+    def led(topic: str) -> int:
+        made = [*create, topic, "--partitions", "6", "-b", cluster.bootstrap]
+        subprocess.run(made, capture_output=True, check=True)
+        cluster.wait_until(lambda: len(cluster.leaders(topic)) == 6, f"{topic} is there")
+        return cluster.leaders(topic).count(drained.node_id)
+
+    assert led("beside-it") == 0
+    assert not scene.records.led_by(drained)
+    subprocess.run([*command, "--undo", *server], capture_output=True, check=True)
+    assert led("with-it") == 2
+    scene.settle()
+
+
 def test_no_leader_has_to_be_elected(scene: Scene) -> None:
     server = ("--bootstrap-server", scene.cluster.bootstrap)
     everywhere = ("--election-type", "preferred", "--all-topic-partitions")
