@@ -25,7 +25,7 @@ MAX_AHEAD: Final = 256  # partitions; those that come beside them are read when 
 MAX_READING: Final = 8  # at once
 
 
-class BlockReader(Protocol):
+class CommittedBlocks(Protocol):
     """What is needed of the block cache."""
 
     async def read(
@@ -38,7 +38,7 @@ class BlockReader(Protocol):
 class CheckpointsAhead:
     """The partitions that move to one broker."""
 
-    def __init__(self, *, client: MetadataClient, blocks: BlockReader, node_id: int) -> None:
+    def __init__(self, *, client: MetadataClient, blocks: CommittedBlocks, node_id: int) -> None:
         self._client = client
         self._blocks = blocks
         self._node_id = node_id
