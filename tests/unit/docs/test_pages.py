@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.config.environment import settings_from
 from headrace.config.ignored_keys import PROTECTIONS
 from headrace.pipeline.jobs import metrics_file
@@ -41,6 +42,7 @@ FOREIGN_NAMES = {
     "spark.jars.packages",
     "spark.local.dir",
     "spark.sql.catalog.lake",
+    DRAIN_KEY,  # of a running broker, never in a file
     *PROTECTIONS,
     *DOCUMENTED,
 }
