@@ -29,6 +29,9 @@ WATCHED = (
 # Its modules share one cluster.
 ONE_PROCESS = ("tests/cluster/",)
 
+# By which `make test ARGS=...` tells the makes below it what it was told.
+FOR_OTHER_MAKES = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS")
+
 Component = Callable[[Callable[[], object]], None]
 
 
@@ -56,6 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Bound the disk space that the run takes, and watch for exceptions that nobody expects."""
+    for name in FOR_OTHER_MAKES:  # those that tests run have arguments of their own
+        os.environ.pop(name, None)
     config.pluginmanager.register(AlonePlugin(config), "alone")
     config.pluginmanager.register(
         UnexpectedErrorsPlugin(config, watched=WATCHED), "unexpected-errors"

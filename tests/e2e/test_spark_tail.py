@@ -133,6 +133,9 @@ def test_a_stream_is_not_behind_and_survives_the_broker_s_end(world: World, tmp_
     world.produce("orders", 0, 200)
     query = world.start(tmp_path, subscribe="orders")
     world.wait_for(tmp_path, 200)
+    world.broker.process.wait_until(  # it comes a moment after the rows
+        lambda: query.lastProgress is not None, "progress of the query", timeout_s=60
+    )
     told = json.loads(query.lastProgress["sources"][0]["endOffset"])
     assert told["orders"] == {"0": 100, "1": 100}
     assert told["#metadata"]["bucketOffsets"]["orders"] == {"0": 0, "1": 0}
