@@ -49,13 +49,17 @@ def required_namespaces() -> list[str]:
     return isolated
 
 
+# By what somebody has run in this checkout: it is not there in a fresh one.
+MADE_HERE = ("build", "dist", "spark-warehouse")
+
+
 def make_checkout(directory: Path, home: Path) -> dict[str, str]:
     """Make a directory that looks like a checkout; return the environment in which commands run there."""
     environment = directory / ".venv"
     for made in (environment, home):
         made.mkdir(parents=True)
     for entry in ROOT.iterdir():
-        if entry.name[0] != ".":
+        if entry.name[0] != "." and entry.name not in MADE_HERE:
             (directory / entry.name).symlink_to(entry)
     for part in ("bin", "lib", "pyvenv.cfg"):  # so that its Python has its packages
         (environment / part).symlink_to(Path(sys.prefix) / part)
