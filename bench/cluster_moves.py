@@ -32,6 +32,7 @@ from bench.kafka_cluster import KafkaCluster
 from bench.move_clients import EndConsumer, SteadyProducer, Times
 from tests.cluster.bucket_proxy import Faults
 from tests.cluster.cluster import Cluster
+from tests.cluster.node import Node
 from tests.cluster.wire_calls import create_topic, describe_topic
 from tests.e2e.wire import WireConnection
 from tests.environment.kafka import KAFKA_VERSION
@@ -120,23 +121,22 @@ def move_under_load(cluster: Cluster, topic: str, moves: int) -> list[Pause]:
         assert create_topic(asked, topic, brokers=[ids[0]])[0] == 0
         beside = [ids[number % len(ids)] for number in range(BESIDE_PARTITIONS)]
         assert create_topic(asked, f"{topic}-beside", brokers=beside)[0] == 0
-    consumer = EndConsumer(cluster.bootstrap, topic, 1, fresh(cluster.directory / topic))
     spans = []
-    with (
-        load_beside(cluster.bootstrap, f"{topic}-beside"),
-        SteadyProducer(cluster.bootstrap, topic, 1, MOVED_MB_PER_S) as producer,
-        cluster.connect(cluster.brokers[0]) as asked,
-    ):
-        consumer.start()
+    with EndConsumer(cluster.bootstrap, topic, 1, fresh(cluster.directory / topic)) as consumer:
+        with (
+            load_beside(cluster.bootstrap, f"{topic}-beside"),
+            SteadyProducer(cluster.bootstrap, topic, 1, MOVED_MB_PER_S) as producer,
+            cluster.connect(cluster.brokers[0]) as asked,
+        ):
+            consumer.wait_for_records()
+            time.sleep(WARM_UP_S)
+            for number in range(moves):
+                begin_ns = time.monotonic_ns()
+                moved_ns = move(asked, topic, ids[(number + 1) % len(ids)])
+                time.sleep(REST_S)
+                spans.append((begin_ns, moved_ns))
         time.sleep(WARM_UP_S)
-        for number in range(moves):
-            begin_ns = time.monotonic_ns()
-            moved_ns = move(asked, topic, ids[(number + 1) % len(ids)])
-            time.sleep(REST_S)
-            spans.append((begin_ns, moved_ns))
-        time.sleep(REST_S)
-    time.sleep(WARM_UP_S)
-    arrived, count, errors = consumer.stop()
+        arrived, count, errors = consumer.stop()
     acknowledged = producer.acknowledged[0]
     assert not producer.failed, producer.failed[:5]
     assert count == producer.sent, (count, producer.sent)
@@ -262,31 +262,19 @@ def run_restarts(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
         leaders = [ids[number % len(ids)] for number in range(RESTART_PARTITIONS)]
         with cluster.connect(cluster.brokers[0]) as asked:
             assert create_topic(asked, topic, brokers=leaders)[0] == 0
-        consumer = EndConsumer(
+        with EndConsumer(
             cluster.bootstrap, topic, RESTART_PARTITIONS, fresh(directory / "consumer")
-        )
-        with SteadyProducer(
-            cluster.bootstrap, topic, RESTART_PARTITIONS, RESTART_MB_PER_S
-        ) as producer:
-            consumer.start()
+        ) as consumer:
+            with SteadyProducer(
+                cluster.bootstrap, topic, RESTART_PARTITIONS, RESTART_MB_PER_S
+            ) as producer:
+                consumer.wait_for_records()
+                time.sleep(WARM_UP_S)
+                for _ in range(rounds):
+                    pauses += [restarted(cluster, it, producer) for it in cluster.brokers]
+                time.sleep(WARM_UP_S)
             time.sleep(WARM_UP_S)
-            for _ in range(rounds):
-                for broker in cluster.brokers:
-                    begin_ns = time.monotonic_ns()
-                    took_s = restart(cluster, broker.node_id)
-                    end_ns = time.monotonic_ns()
-                    time.sleep(REST_S)
-                    longest = max(
-                        it.longest_gap_ms(begin_ns, end_ns) for it in producer.acknowledged
-                    )
-                    print(
-                        f"  {broker.name}: down after {took_s:.1f} s, longest pause {longest:,.0f} ms",
-                        flush=True,
-                    )
-                    pauses.append(longest)
-            time.sleep(WARM_UP_S)
-        time.sleep(WARM_UP_S)
-        _, count, errors = consumer.stop()
+            _, count, errors = consumer.stop()
     lost = producer.sent - count
     text = (
         f"{len(pauses)} restarts, {RESTART_PARTITIONS} partitions: longest pause {max(pauses):,.0f} of {RESTART_MARK_MS:,} ms; "
@@ -296,11 +284,16 @@ def run_restarts(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
     return [(met, text)]
 
 
-def restart(cluster: Cluster, node_id: int) -> float:
-    """End a broker by SIGTERM, and start it again; return how long its end took, in seconds."""
-    broker = next(it for it in cluster.brokers if it.node_id == node_id)
-    begin_s = time.monotonic()
+def restarted(cluster: Cluster, broker: Node, producer: SteadyProducer) -> float:
+    """End a broker by SIGTERM, and start it again; return the longest pause of any partition meanwhile, in ms."""
+    begin_ns = time.monotonic_ns()
     broker.process.terminate(timeout_s=WITHIN_S)
-    took_s = time.monotonic() - begin_s
+    took_s = (time.monotonic_ns() - begin_ns) / 1e9
     cluster.heal()
-    return took_s
+    end_ns = time.monotonic_ns()
+    time.sleep(REST_S)
+    longest = max(it.longest_gap_ms(begin_ns, end_ns) for it in producer.acknowledged)
+    print(
+        f"  {broker.name}: down after {took_s:.1f} s, longest pause {longest:,.0f} ms", flush=True
+    )
+    return longest

@@ -131,9 +131,18 @@ class EndConsumer:
         command = [*program, bootstrap, topic, str(partitions), self._lines]
         self._process = ServerProcess(command, log=directory / "consumer.log", directory=ROOT)
 
-    def start(self, *, within_s: float = 60) -> None:
-        """Start it, and wait for its first records."""
+    def __enter__(self) -> "EndConsumer":
+        """Start it."""
         self._process.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop it, if it runs."""
+        if self._process.is_running:
+            self._process.kill()
+
+    def wait_for_records(self, *, within_s: float = 60) -> None:
+        """Wait for its first records."""
         self._process.wait_until(
             lambda: self._lines.stat().st_size > 0, "records", timeout_s=within_s
         )
