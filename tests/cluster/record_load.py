@@ -91,6 +91,7 @@ class RecordLoad:
 
     def wait_for_progress(self, partitions: list[int] | None = None) -> None:
         """Wait until each partition has a record acknowledged, consumed and committed that is sent from now on."""
+        assert not self._stopping.is_set(), "the load has ended: test_outcome.py is the last module"
         watched = list(range(self.partitions)) if partitions is None else partitions
         sent = {number: self.acknowledged[number] + self._outstanding[number] for number in watched}
 
@@ -98,10 +99,16 @@ class RecordLoad:
             self._seen.check()
             return all(self.committed[number] > last + 1 for number, last in sent.items())
 
-        self._cluster.wait_until(
-            flow,
-            f"records flow beyond {sent} (acknowledged, outstanding)",
-        )
+        try:
+            self._cluster.wait_until(
+                flow, f"records flow beyond {sent} (acknowledged, outstanding)"
+            )
+        except AssertionError as error:
+            error.add_note(
+                f"{self.topic} now: acknowledged {self.acknowledged}, outstanding {self._outstanding}, "
+                f"consumed {self.consumed}, committed {self.committed}; seen {dict(self._seen.counts)}"
+            )
+            raise
 
     def wait_until_acknowledged(self, partitions: list[int]) -> None:
         """Wait until each has taken some more records."""
