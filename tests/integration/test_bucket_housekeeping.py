@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import itertools
 import json
 import random
 import sys
@@ -297,7 +298,7 @@ def test_after_deletion_and_delay_the_bucket_holds_what_the_metadata_know(minio,
             aws_secret_access_key=SECRET_KEY,
         )
         async with running(settings, directory) as node, node.client() as client:
-            for n in range(12):
+            for n in itertools.count():
                 for topic in ("kept", f"dropped-{n % 3}"):
                     error, _ = await client.produce(
                         random.Random(n).randbytes(300_000), topic=topic
@@ -306,6 +307,8 @@ def test_after_deletion_and_delay_the_bucket_holds_what_the_metadata_know(minio,
                 if n % 3 == 2:
                     await delete_topic(client, f"dropped-{n % 3}")
                 await asyncio.sleep(0.15)
+                if n >= 11 and node.known().image.objects.next_object_id >= 12:
+                    break  # on a busy machine fewer objects are made of as many records
             for n in range(2):
                 await delete_topic(client, f"dropped-{n}")
 
