@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Sequence
 
 from headrace.pipeline.source.bucket import Bucket
-from headrace.pipeline.source.listeners import ListenerMetadata
-from headrace.pipeline.source.snapshots import BucketMetadata, Metadata
+from headrace.pipeline.source.listeners import open_metadata
+from headrace.pipeline.source.snapshots import Metadata
 
 
 def job_parser(name: str, description: str) -> argparse.ArgumentParser:
@@ -56,10 +56,7 @@ def source_options(arguments: argparse.Namespace, **more: str | None) -> dict[st
 
 def metadata_of(bucket: Bucket, arguments: argparse.Namespace) -> Metadata:
     """Return where the metadata come from."""
-    listeners = listed(arguments.admin_listener)
-    if listeners:
-        return ListenerMetadata(listeners, arguments.cluster)
-    return BucketMetadata(bucket, arguments.cluster)
+    return open_metadata(bucket, listed(arguments.admin_listener), arguments.cluster)
 
 
 def listed(text: str) -> Sequence[str]:

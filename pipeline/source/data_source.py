@@ -16,12 +16,12 @@ from pyspark.sql.types import StructType
 from headrace.pipeline.source.bucket import open_bucket
 from headrace.pipeline.source.catalog import Catalog
 from headrace.pipeline.source.ends import PartitionEnds
+from headrace.pipeline.source.listeners import open_metadata
 from headrace.pipeline.source.offsets import batch_ranges
 from headrace.pipeline.source.options import SourceOptions, read_options, wanted_columns
 from headrace.pipeline.source.planning import (
     AnyTask,
     BucketTask,
-    open_metadata,
     plan_tasks,
     read_planned,
 )
@@ -77,7 +77,7 @@ class BucketReader(DataSourceReader):
             wanted = batch_ranges(catalog, options, ends.of(catalog))
             return plan_tasks(bucket, catalog, options, wanted, ends)
 
-        catalog = open_metadata(bucket, options).newest(None)
+        catalog = open_metadata(bucket, options.admin_listeners, options.cluster).newest(None)
         nothing = BucketTask((), Reading(options.columns, options.fails_on_loss, options.cluster))
         with closing(ends):
             return with_metadata(bucket, catalog, planned) or [nothing]  # Spark wants at least one

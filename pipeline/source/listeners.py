@@ -9,8 +9,10 @@ from typing import Final
 
 from headrace.metadata.errors import MetadataError
 from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.pipeline.source.bucket import Bucket
 from headrace.pipeline.source.catalog import Catalog
 from headrace.pipeline.source.errors import OptionError, SourceError
+from headrace.pipeline.source.snapshots import BucketMetadata, Metadata
 
 TIMEOUT_S: Final = 30.0  # of one node: it may have to render a million streams
 MAX_ANSWER_BYTES: Final = 1 << 30
@@ -64,3 +66,10 @@ def _asked(address: str, known: Catalog | None) -> Catalog:
     if len(data) > MAX_ANSWER_BYTES:
         raise ValueError(f"the metadata have more than {MAX_ANSWER_BYTES} bytes")
     return Catalog(decode_snapshot(data), int(told.timestamp() * 1_000))
+
+
+def open_metadata(bucket: Bucket, listeners: Sequence[str], cluster: str) -> Metadata:
+    """Return the metadata that nodes tell, or without `listeners` those of the bucket."""
+    if listeners:
+        return ListenerMetadata(listeners, cluster)
+    return BucketMetadata(bucket, cluster)

@@ -11,7 +11,6 @@ from pyspark.sql.datasource import InputPartition
 from headrace.pipeline.source.bucket import Bucket, open_bucket, read_index
 from headrace.pipeline.source.catalog import Catalog, TopicPartition
 from headrace.pipeline.source.ends import PartitionEnds
-from headrace.pipeline.source.listeners import ListenerMetadata
 from headrace.pipeline.source.options import SourceOptions
 from headrace.pipeline.source.plan import (
     Task,
@@ -22,7 +21,6 @@ from headrace.pipeline.source.plan import (
     task_bytes,
 )
 from headrace.pipeline.source.reading import Reading, read_task
-from headrace.pipeline.source.snapshots import BucketMetadata, Metadata
 from headrace.pipeline.source.tail.brokers import BrokerAccess
 from headrace.pipeline.source.tail.fetching import TailPart, TailReader
 from headrace.pipeline.source.transactions import AbortedRange
@@ -46,13 +44,6 @@ class TailTask(InputPartition):
 
 
 AnyTask = BucketTask | TailTask
-
-
-def open_metadata(bucket: Bucket, options: SourceOptions) -> Metadata:
-    """Open what the options want the metadata from."""
-    if options.admin_listeners:
-        return ListenerMetadata(options.admin_listeners, options.cluster)
-    return BucketMetadata(bucket, options.cluster)
 
 
 def plan_tasks(

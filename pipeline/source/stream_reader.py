@@ -15,9 +15,10 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from headrace.pipeline.source.bucket import Bucket, open_bucket
 from headrace.pipeline.source.catalog import Catalog
 from headrace.pipeline.source.ends import PartitionEnds
+from headrace.pipeline.source.listeners import open_metadata
 from headrace.pipeline.source.offsets import chosen_partitions, starting_offsets
 from headrace.pipeline.source.options import SourceOptions
-from headrace.pipeline.source.planning import AnyTask, open_metadata, plan_tasks, read_planned
+from headrace.pipeline.source.planning import AnyTask, plan_tasks, read_planned
 from headrace.pipeline.source.snapshots import ASKED_INTERVAL_S, FreshCatalog, with_metadata
 from headrace.pipeline.source.stream import (
     METADATA,
@@ -128,7 +129,8 @@ class BucketStreamReader(DataSourceStreamReader):
 
     def _catalog(self) -> Catalog:
         if self._fresh is None:
-            metadata = open_metadata(self._opened_bucket(), self._options)
+            bucket, options = self._opened_bucket(), self._options
+            metadata = open_metadata(bucket, options.admin_listeners, options.cluster)
             self._fresh = FreshCatalog(metadata, self._clock.monotonic_s)
         return self._fresh.newest()
 
