@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.environment.java import java_home
 from tests.environment.paths import ROOT
+from tests.environment.processes import command_line, processes_with
 
 JOBS = ROOT / "pipeline" / "jobs"
 # For JVMs that end soon.
@@ -44,12 +45,7 @@ def quick_options(*, ui: bool = False) -> list[str]:
 
 def processes_of(mark: str) -> dict[int, str]:
     """Command lines of the processes that have a mark, by process id."""
-    found = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if f"HEADRACE_TEST={mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
-                found[int(process.name)] = (process / "cmdline").read_text().replace("\0", " ")
-    return found
+    return {it: command_line(it) for it in processes_with(f"HEADRACE_TEST={mark}")}
 
 
 def kill_all(mark: str) -> None:
