@@ -59,7 +59,7 @@ CONFIG = StorageConfig(
     object_delete_retention_ms=RETENTION_MS,
     admission_timeout_ms=200,
 )
-POLICY = RetryPolicy(max_attempts=3, backoff_ms_initial=2, max_backoff_ms=20, attempt_ms_base=200)
+POLICY = RetryPolicy(max_attempts=4, backoff_ms_initial=2, max_backoff_ms=20, attempt_ms_base=200)
 # What a reader of a faulty bucket is told, and asks again after.
 PASSING = (RetriableStorageError, CorruptObjectError, ObjectNotFoundError)
 
