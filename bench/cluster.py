@@ -11,6 +11,7 @@
 | moves | a partition with 20 of 100 MB/s moves 200 times, with the bucket near and 20 ms away: pauses of clients |
 | moves-kafka | a partition of 1 GiB moves; Apache Kafka too |
 | restarts | nine restarts of brokers, one after the other, under load: the longest pause of any partition |
+| scale | three brokers to five and back under load: until all have their share, and what each takes then |
 
 Three controllers and three brokers run as processes, each in a network namespace if that is allowed, with their
 data on the disk of `--directory`. Marks are in the last table; the exit code is 1 when one is missed.
@@ -27,6 +28,7 @@ from bench import (
     cluster_groups,
     cluster_leader_loss,
     cluster_moves,
+    cluster_scale,
     cluster_throughput,
     cluster_topics,
 )
@@ -41,6 +43,7 @@ PARTS = {
     "moves": cluster_moves.run,
     "moves-kafka": cluster_moves.run_beside_kafka,
     "restarts": cluster_moves.run_restarts,
+    "scale": cluster_scale.run,
 }
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from array import array
+from collections.abc import Sequence
 from bisect import bisect_left, bisect_right
 from pathlib import Path
 from typing import Any, Final
@@ -42,6 +43,10 @@ class Times:
         """Add the newest."""
         self._ns.append(now_ns)
 
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._ns)
+
     def longest_gap_ms(self, start_ns: int, end_ns: int) -> float:
         """Return the longest time without a moment that has a part in start..end.
 
@@ -56,9 +61,17 @@ class Times:
 
 
 class SteadyProducer:
-    """An idempotent producer of so many MB/s to all partitions of a topic in turn."""
+    """An idempotent producer of so many MB/s to the partitions of a topic, in turn unless `turns` says another order."""
 
-    def __init__(self, bootstrap: str, topic: str, partitions: int, mb_per_s: float) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        partitions: int,
+        mb_per_s: float,
+        *,
+        turns: Sequence[int] = (),
+    ) -> None:
         self._producer = Producer(
             {
                 "bootstrap.servers": bootstrap,
@@ -71,6 +84,8 @@ class SteadyProducer:
             }
         )
         self._topic = topic
+        self._turns = turns or range(partitions)
+        self.record_bytes = RECORD_BYTES
         self._rate = mb_per_s * 1e6 / RECORD_BYTES
         self.acknowledged = [Times() for _ in range(partitions)]
         self.failed: list[str] = []  # records that were refused for good
@@ -102,7 +117,7 @@ class SteadyProducer:
                     self._producer.produce(
                         self._topic,
                         value,
-                        partition=self.sent % len(self.acknowledged),
+                        partition=self._turns[self.sent % len(self._turns)],
                         on_delivery=self._on_delivery,
                     )
                 except BufferError:

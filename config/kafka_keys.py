@@ -270,8 +270,7 @@ METADATA = (
         field="metadata.balance",
         doc="Whether the leading controller moves partitions so that brokers have equal shares of "
         "traffic and of partitions, and whether a broker measures its traffic for that. Give all "
-        "nodes the same value. Off by default: it is new, and has not run for long in real "
-        "clusters. The topic setting of the same name keeps one topic where it is.",
+        "nodes the same value. The topic setting of the same name keeps one topic where it is.",
     ),
     ConfigKey(
         name="headrace.balance.interval.ms",

@@ -129,8 +129,8 @@ class MetadataConfig:
     request_timeout_ms: int = 30_000
     registration_timeout_ms: int = 60_000  # while another process with this node id has a session
     # Whether this node keeps the brokers' shares of traffic and partitions even while it leads the controllers, and
-    # as a broker measures its own. Off: moves of the balance have not run between brokers in production for long.
-    balance: bool = False
+    # as a broker measures its own.
+    balance: bool = True
     balance_interval_ms: int = 10_000
     balance_window_ms: int = 300_000  # of the averages; a partition rests for twice this
 

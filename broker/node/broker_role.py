@@ -250,7 +250,12 @@ class BrokerRole:
             metadata = self._config.metadata
             if metadata.balance:
                 clock_ms = self._environment.boot_clock_ms
-                meter = LoadMeter(parts.partitions, metadata.balance_window_ms, clock_ms)
+                meter = LoadMeter(
+                    parts.partitions,
+                    metadata.balance_window_ms,
+                    clock_ms,
+                    is_alone=lambda: len(client.image.brokers) < 2,
+                )
                 client.tell_loads(meter.take_loads)
                 jobs.append(meter.run())
             idle = runtime_tuning.collect_when_idle(parts.requests_total)

@@ -1,6 +1,7 @@
 """Looks at the traffic of all open partitions now and then, and tells the controller with the next heartbeat.
 
-A partition counts its traffic from the first look at it. Without a load meter none does.
+A partition counts its traffic from the first look at it. Without a load meter none does, nor on a broker that is the
+only one of its cluster.
 """
 
 import asyncio
@@ -20,9 +21,14 @@ class LoadMeter:
     """Averages of this broker's partitions."""
 
     def __init__(
-        self, partitions: PartitionRegistry, window_ms: int, clock_ms: Callable[[], int]
+        self,
+        partitions: PartitionRegistry,
+        window_ms: int,
+        clock_ms: Callable[[], int],
+        is_alone: Callable[[], bool],
     ) -> None:
         self._partitions = partitions
+        self._is_alone = is_alone
         self._interval_ms = window_ms // LOOKS_PER_WINDOW
         self._averages = TrafficAverages(window_ms)
         self._clock_ms = clock_ms
@@ -35,7 +41,9 @@ class LoadMeter:
             await asyncio.sleep(self._interval_ms / 1000)
 
     async def look(self) -> None:
-        """Take all counters in."""
+        """Take all counters in, if there is another broker to share the load with."""
+        if self._is_alone():
+            return
         slices = LoopSlices()
         samples = _samples(self._partitions.all())
         self._loads = await slices.run(self._averages.take(samples, self._clock_ms()))

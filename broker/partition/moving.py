@@ -55,6 +55,28 @@ class MoveStatistics(msgspec.Struct):
     last_freeze_ms: int = 0  # of the last one that has left
 
 
+class _Freeze(msgspec.Struct):
+    """A partition that is frozen, and when each step of its move was over, in loop_ms."""
+
+    partition: Partition
+    begun_ms: int  # the uploads while it was served
+    frozen_ms: int
+    checkpoint_ms: int = 0
+    uploaded_ms: int = 0
+
+    def steps(self, now_ms: int) -> dict[str, int]:
+        """How long each step has taken, for the log; one that was not over has taken the rest."""
+        checkpoint_ms = self.checkpoint_ms or now_ms
+        uploaded_ms = self.uploaded_ms or now_ms
+        return {
+            "upload_ms": self.frozen_ms - self.begun_ms,
+            "checkpoint_ms": checkpoint_ms - self.frozen_ms,
+            "remainder_ms": uploaded_ms - checkpoint_ms,
+            "finish_ms": now_ms - uploaded_ms,
+            "freeze_ms": now_ms - self.frozen_ms,
+        }
+
+
 class PartitionMoves:
     """The moves from and to one broker."""
 
@@ -73,7 +95,7 @@ class PartitionMoves:
         self._changed = asyncio.Event()
         self._is_fenced = False  # then nothing begins any more
         self._running: dict[MoveImage, asyncio.Task[None]] = {}
-        self._frozen: dict[PartitionKey, tuple[Partition, int]] = {}  # since when, in loop_ms
+        self._frozen: dict[PartitionKey, _Freeze] = {}
         self.statistics = MoveStatistics()
 
     async def run(self) -> None:
@@ -128,7 +150,7 @@ class PartitionMoves:
             if move.target == self._node_id and _leader(new, key) != self._node_id:
                 self._registry.transit.release(key)
             elif key in self._frozen:
-                if self._leads(new, key, self._frozen[key][0]):
+                if self._leads(new, key, self._frozen[key].partition):
                     self._thaw(key)
                 else:
                     self._let_go(key)
@@ -153,32 +175,34 @@ class PartitionMoves:
 
     def _let_go(self, key: PartitionKey) -> None:
         """Stop serving a partition whose streams are closed, whoever leads it by now."""
-        partition, frozen_ms = self._frozen.pop(key)
+        freeze = self._frozen.pop(key)
+        partition, now_ms = freeze.partition, loop_ms()
         if self._registry.get(key) is not partition:
             return  # it was closed in another way
         self.statistics.moved_total += 1
-        self.statistics.last_freeze_ms = loop_ms() - frozen_ms
+        self.statistics.last_freeze_ms = now_ms - freeze.frozen_ms
         logger.info(
             "partition moved to another broker",
             extra={
                 "topic": partition.topic,
                 "partition": partition.index,
                 "leader": _leader(self._client.image, key),
-                "freeze_ms": self.statistics.last_freeze_ms,
+                **freeze.steps(now_ms),
             },
         )
         self._registry.remove(partition)
         partition.discard()
 
     def _thaw(self, key: PartitionKey) -> None:
-        partition, _ = self._frozen.pop(key)
+        partition = self._frozen.pop(key).partition
         partition.set_frozen(frozen=False)
         self._registry.transit.release(key)
 
-    def _freeze(self, key: PartitionKey, partition: Partition) -> None:
+    def _freeze(self, key: PartitionKey, partition: Partition, begun_ms: int) -> _Freeze:
         partition.set_frozen(frozen=True)
-        self._frozen[key] = (partition, loop_ms())
+        freeze = self._frozen[key] = _Freeze(partition, begun_ms, loop_ms())
         self._registry.transit.hold(key)
+        return freeze
 
     def _begin_due(self, tasks: asyncio.TaskGroup) -> None:
         """Begin the oldest of the moves from here, as many as may be under way."""
@@ -220,14 +244,17 @@ class PartitionMoves:
     async def _attempt(self, key: PartitionKey, move: MoveImage, partition: Partition) -> None:
         """Move a partition; whatever happens, it is served here again unless it may have moved."""
         with self._leaving(partition) as stream_ids:
+            begun_ms = loop_ms()
             await self._upload_most(stream_ids)
             if not self._is_under_way(key, move, partition):
                 return
-            self._freeze(key, partition)
+            freeze = self._freeze(key, partition, begun_ms)
             try:
                 async with asyncio.timeout(MAX_FREEZE_MS / 1000):
                     ends = await partition.checkpoints.settle()
+                    freeze.checkpoint_ms = loop_ms()
                     await self._engine.leaving.upload(stream_ids)
+                    freeze.uploaded_ms = loop_ms()
             except BaseException:
                 if key in self._frozen:
                     self._thaw(key)

@@ -21,6 +21,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+import uvloop
+
 from tests.environment.paths import ROOT
 from tests.environment.ports import free_port
 from tests.environment.processes import ServerProcess
@@ -237,7 +239,7 @@ def main() -> None:
     parser.add_argument("address", help="where it listens")
     parser.add_argument("bucket", help="where the bucket is")
     options = parser.parse_args()
-    asyncio.run(_run(options.address, options.bucket))
+    uvloop.run(_run(options.address, options.bucket))
 
 
 if __name__ == "__main__":

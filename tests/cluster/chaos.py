@@ -28,6 +28,12 @@ _QUIET_ONE_IN = 4
 _FAILOVER_ONE_IN = 3
 _MAX_FAULTS = 3
 _HOLD_S = (0.5, 12.0)
+# Partitions move between faults, much sooner than by default.
+_BALANCE = {
+    "headrace.balance.enable": "true",
+    "headrace.balance.window.ms": "10000",
+    "headrace.balance.interval.ms": "1000",
+}
 
 
 class Chaos:
@@ -299,7 +305,9 @@ def main() -> int:
     directory = Path(tempfile.mkdtemp(prefix="headrace-chaos-"))
     print(f"--seed {seed} in {directory}")
     wals = Wals(options.wals)
-    with Cluster(directory, brokers=options.brokers, wals=wals, bucket_fails=True) as cluster:
+    with Cluster(
+        directory, brokers=options.brokers, settings=_BALANCE, wals=wals, bucket_fails=True
+    ) as cluster:
         scene = Scene(cluster, seed)
         chaos = Chaos(scene, random.Random(seed))
         try:

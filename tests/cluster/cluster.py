@@ -368,6 +368,8 @@ class Cluster:
             "broker.heartbeat.interval.ms": "1000",
             "s3.data.buckets": f"0@{self._bucket_uri}",
             "headrace.admin.listener": f"{address}:{ADMIN_PORT}",
+            # Tests say themselves who leads what; those of the balance switch it on.
+            "headrace.balance.enable": "false",
             **own,
             **self._settings,
         }

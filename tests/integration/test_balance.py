@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartit
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from headrace.broker.node.node import NodeAddress
-from headrace.config.node import MetadataConfig, NodeConfig, TelemetryConfig
+from headrace.config.node import NodeConfig, TelemetryConfig
 from tests.integration.test_cluster_nodes import Scene, in_scene
 
 TOPIC = "orders"
@@ -147,15 +147,14 @@ def test_partitions_of_a_busy_broker_spread_and_no_record_is_lost(tmp_path: Path
     in_scene(test, tmp_path, **SETTINGS)
 
 
-def test_a_broker_that_is_not_set_to_it_tells_no_loads(tmp_path: Path) -> None:
-    """By default. The controllers move nothing then, and say why."""
+def test_a_broker_that_is_switched_off_tells_no_loads(tmp_path: Path) -> None:
+    """The controllers move nothing then, and say why."""
 
     async def test(scene: Scene) -> None:
         await scene.start(*(scene.controller(it.node_id) for it in scene.voters))
         brokers = [with_admin(scene.broker(it)) for it in (1, 2)]
-        unset = MetadataConfig().balance
         one, _ = await scene.start(
-            *(replace(it, metadata=replace(it.metadata, balance=unset)) for it in brokers)
+            *(replace(it, metadata=replace(it.metadata, balance=False)) for it in brokers)
         )
         await asyncio.to_thread(create_topic, bootstrap_of(one))
         while "brokers [1, 2] have not told" not in str(

@@ -5,7 +5,6 @@ import dataclasses
 import msgspec
 import pytest
 
-from headrace.config.node import MetadataConfig
 from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.loads import Loads, TrafficRates
 from headrace.metadata.rpc.requests import (
@@ -85,8 +84,7 @@ async def test_loads_that_brokers_tell_make_partitions_move(cluster):
 
 @scenario
 async def test_it_is_off_unless_the_leading_controller_is_set_to_it(cluster):
-    default = MetadataConfig().balance
-    cluster.config = dataclasses.replace(cluster.config, balance=default)
+    cluster.config = dataclasses.replace(cluster.config, balance=False)
     async with cluster.controller() as node:
         epochs = await start_brokers(node)
         cluster.boot.now_ms += WINDOW_MS

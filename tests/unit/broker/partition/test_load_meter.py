@@ -20,7 +20,13 @@ class Broker:
     def __init__(self) -> None:
         self.open: dict[int, ServedPartition] = {}
         self.now_ms = 7
-        self.meter = LoadMeter(self, WINDOW_MS, lambda: self.now_ms)  # type: ignore[arg-type]
+        self.is_alone = False
+        self.meter = LoadMeter(
+            self,  # type: ignore[arg-type]
+            WINDOW_MS,
+            lambda: self.now_ms,
+            lambda: self.is_alone,
+        )
 
     def all(self) -> list[object]:
         """As `PartitionRegistry.all`."""
@@ -47,6 +53,24 @@ def test_a_partition_that_nobody_looks_at_counts_nothing() -> None:
     served = Broker().serve(5)
     append(served)
     assert served.partition.traffic is None
+
+
+def test_a_broker_that_is_alone_counts_nothing() -> None:
+    async def run() -> None:
+        broker = Broker()
+        broker.is_alone = True
+        served = broker.serve(5)
+        await broker.meter.look()
+        append(served)
+        assert served.partition.traffic is None
+        assert broker.meter.take_loads() is None
+        broker.is_alone = False
+        await broker.look_after(0)
+        size = append(served)
+        told = await broker.look_after(1_000)
+        assert told.partitions == (PartitionLoad(5, TrafficRates(size, 0, 1)),)
+
+    asyncio.run(run())
 
 
 def test_traffic_since_the_first_look_is_told() -> None:

@@ -1,0 +1,153 @@
+"""A cluster goes from three brokers to five and back under load, by the balance and by `headrace cluster drain`.
+
+Partitions differ in their traffic. Two brokers join; it is measured how long it takes until all five have their share,
+and what each then takes. After that the two are drained and stopped. Clients produce and consume meanwhile: a pause is
+the longest time between two acknowledgements of one partition.
+
+A leading controller moves nothing for a window of the balance after it has begun to lead, and a partition rests for two.
+Both are shorter here than by default, so that the benchmark need not wait for them.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from bench.move_clients import EndConsumer, SteadyProducer
+from tests.cluster.cluster import Cluster
+from tests.cluster.node import Node
+from tests.cluster.wire_calls import create_topic, describe_topic
+from tests.environment.paths import ROOT
+
+MIB: Final = 1 << 20
+TOPIC: Final = "scaled"
+PARTITIONS: Final = 40
+# How often each partition gets a record while the others do: 1 to 4 times.
+TURNS: Final = tuple(it for it in range(PARTITIONS) for _ in range(1 + it % 4))
+MB_PER_S: Final = 20
+JOINING: Final = 2
+WINDOW_MS: Final = 20_000
+SETTINGS: Final = {
+    "headrace.balance.enable": "true",
+    "headrace.balance.window.ms": str(WINDOW_MS),
+    "headrace.balance.interval.ms": "1000",
+    "s3.wal.cache.size": str(128 * MIB),
+    "s3.wal.upload.threshold": str(32 * MIB),
+}
+WAL_BYTES: Final = 256 * MIB
+WARM_UP_S: Final = 1.5 * WINDOW_MS / 1000
+MEASURED_S: Final = 20.0
+WITHIN_S: Final = 120.0
+POLL_S: Final = 0.2
+EVEN_MARK_S: Final = 60.0
+SPREAD_MARK: Final = 0.15
+
+
+def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
+    """Join, measure, leave; return (met, text) of the marks."""
+    measured_s = MEASURED_S / 4 if quick else MEASURED_S
+    with Cluster(directory, small_disks=False, settings=SETTINGS, wal_bytes=WAL_BYTES) as cluster:
+        ids = [it.node_id for it in cluster.brokers]
+        with cluster.connect(cluster.brokers[0]) as asked:
+            leaders = [ids[number % len(ids)] for number in range(PARTITIONS)]
+            assert create_topic(asked, TOPIC, brokers=leaders)[0] == 0
+        files = directory / "consumer"
+        files.mkdir()
+        with (
+            EndConsumer(cluster.bootstrap, TOPIC, PARTITIONS, files) as consumer,
+            SteadyProducer(cluster.bootstrap, TOPIC, PARTITIONS, MB_PER_S, turns=TURNS) as producer,
+        ):
+            consumer.wait_for_records()
+            time.sleep(WARM_UP_S)
+            began_ns = time.monotonic_ns()
+            joined = join(cluster)
+            even_s = seconds_until_even(cluster)
+            taken = taken_by_broker(cluster, producer, measured_s)
+            for broker in joined:
+                drain(cluster, broker)
+                broker.stop()
+            ended_ns = time.monotonic_ns()
+            time.sleep(WARM_UP_S / 10)
+        time.sleep(WARM_UP_S / 3)
+        _, count, errors = consumer.stop()
+    longest_ms = max(it.longest_gap_ms(began_ns, ended_ns) for it in producer.acknowledged)
+    lost = producer.sent - count
+    spread = max(taken.values()) / min(taken.values()) - 1
+    shown = ", ".join(f"{node_id}: {it:.1f}" for node_id, it in sorted(taken.items()))
+    brokers = len(ids)
+    return [
+        (
+            even_s <= EVEN_MARK_S,
+            f"{brokers} to {brokers + JOINING} brokers, {PARTITIONS} partitions: even after {even_s:.0f} of {EVEN_MARK_S:.0f} s",
+        ),
+        (
+            spread <= SPREAD_MARK,
+            f"MB/s of each broker ({shown}): {spread:.0%} apart, of {SPREAD_MARK:.0%}",
+        ),
+        (
+            not producer.failed and not lost and not errors,
+            f"{count:,} records: {len(producer.failed)} refused, {lost} missing, {len(errors)} errors of the consumer; "
+            f"longest pause of a partition {longest_ms:,.0f} ms",
+        ),
+    ]
+
+
+def join(cluster: Cluster) -> list[Node]:
+    """Add brokers, and wait until they serve."""
+    joined = [cluster.add_broker() for _ in range(JOINING)]
+    for broker in joined:
+        broker.begin()
+    for broker in joined:
+        broker.wait_ready()
+    return joined
+
+
+def seconds_until_even(cluster: Cluster) -> float:
+    """Wait until no broker has more than 15 % of traffic above another; return how long that took."""
+    began_s = time.monotonic()
+    with cluster.connect(cluster.brokers[0]) as asked:
+        while True:
+            shares = dict.fromkeys((it.node_id for it in cluster.brokers), 0)
+            leaders = describe_topic(asked, TOPIC).leaders
+            for partition in TURNS:
+                shares[leaders[partition]] += 1
+            took_s = time.monotonic() - began_s
+            if (
+                min(shares.values())
+                and max(shares.values()) / min(shares.values()) - 1 <= SPREAD_MARK
+            ):
+                print(f"  even after {took_s:.1f} s: {shares}", flush=True)
+                return took_s
+            if took_s > WITHIN_S:
+                raise AssertionError(f"brokers are not even after {took_s:.0f} s: {shares}")
+            time.sleep(POLL_S)
+
+
+def taken_by_broker(
+    cluster: Cluster, producer: SteadyProducer, measured_s: float
+) -> dict[int, float]:
+    """Return the MB/s that each broker acknowledged in the next seconds; nothing moves meanwhile."""
+    with cluster.connect(cluster.brokers[0]) as asked:
+        leaders = describe_topic(asked, TOPIC).leaders
+        before = [len(it) for it in producer.acknowledged]
+        time.sleep(measured_s)
+        after = [len(it) for it in producer.acknowledged]
+        if describe_topic(asked, TOPIC).leaders != leaders:
+            print("  partitions moved while throughput was measured", flush=True)
+    taken = dict.fromkeys((it.node_id for it in cluster.brokers), 0.0)
+    for leader, first, last in zip(leaders, before, after, strict=True):
+        taken[leader] += (last - first) * producer.record_bytes / measured_s / 1e6
+    return taken
+
+
+def drain(cluster: Cluster, broker: Node) -> None:
+    """Move all partitions of a broker to the others."""
+    command: Sequence[str] = (
+        sys.executable, "-m", "headrace.broker", "cluster", "drain", str(broker.node_id),
+        "--bootstrap-server", cluster.bootstrap,
+    )  # fmt: skip
+    began_s = time.monotonic()
+    subprocess.run(command, cwd=ROOT, check=True, timeout=WITHIN_S)
+    print(f"  {broker.name} drained in {time.monotonic() - began_s:.1f} s", flush=True)
