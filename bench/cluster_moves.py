@@ -20,20 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kafka.protocol.admin import (
-    AlterPartitionReassignmentsRequest,
-    AlterPartitionReassignmentsResponse,
-    ListPartitionReassignmentsRequest,
-    ListPartitionReassignmentsResponse,
-)
-
 from bench import load_program
 from bench.kafka_cluster import KafkaCluster
 from bench.move_clients import EndConsumer, SteadyProducer, Times
 from tests.cluster.bucket_proxy import Faults
 from tests.cluster.cluster import Cluster
 from tests.cluster.node import Node
-from tests.cluster.wire_calls import create_topic, describe_topic
+from tests.cluster.wire_calls import begin_moves, create_topic, describe_topic, is_moving
 from tests.e2e.wire import WireConnection
 from tests.environment.kafka import KAFKA_VERSION
 
@@ -62,7 +55,6 @@ COPIED_QUICK_BYTES: Final = 64 * MIB
 COPIES: Final = 3
 WAL_BYTES: Final = 512 * MIB
 SETTINGS: Final = {"s3.wal.cache.size": str(256 * MIB), "s3.wal.upload.threshold": str(64 * MIB)}
-_TOPIC: Final = AlterPartitionReassignmentsRequest.ReassignableTopic
 
 
 @dataclass(frozen=True)
@@ -212,15 +204,7 @@ def move(asked: WireConnection, topic: str, to: int) -> int | None:
 
     None: the move was taken back.
     """
-    partition = _TOPIC.ReassignablePartition(partition_index=0, replicas=[to])
-    request = AlterPartitionReassignmentsRequest(
-        timeout_ms=10_000,
-        allow_replication_factor_change=True,
-        topics=[_TOPIC(name=topic, partitions=[partition])],
-    )
-    answer = asked.ask(request, AlterPartitionReassignmentsResponse, 0)
-    error = answer.error_code or answer.responses[0].partitions[0].error_code
-    assert error == 0, answer
+    assert begin_moves(asked, {(topic, 0): to}) == [0]
     deadline_s = time.monotonic() + WITHIN_S
     while is_moving(asked):
         assert time.monotonic() < deadline_s, f"{topic} is still moving to broker {to}"
@@ -232,14 +216,6 @@ def move(asked: WireConnection, topic: str, to: int) -> int | None:
             return None
         time.sleep(POLL_S)
     return now_ns
-
-
-def is_moving(asked: WireConnection) -> bool:
-    """Tell whether any partition moves."""
-    request = ListPartitionReassignmentsRequest(timeout_ms=10_000, topics=None)
-    answer = asked.ask(request, ListPartitionReassignmentsResponse, 0)
-    assert answer.error_code == 0, answer
-    return bool(answer.topics)
 
 
 def run_beside_kafka(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:

@@ -6,6 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from kafka.protocol.admin import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
     CreateTopicsRequest,
     CreateTopicsResponse,
     DeleteTopicsRequest,
@@ -18,6 +20,8 @@ from kafka.protocol.admin import (
     DescribeQuorumResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
 )
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
@@ -97,6 +101,38 @@ def describe_topic(connection: WireConnection, name: str) -> Topic:
         tuple(it.leader_id for it in partitions),
         tuple(it.leader_epoch for it in partitions),
     )
+
+
+def begin_moves(connection: WireConnection, targets: Mapping[tuple[str, int], int]) -> list[int]:
+    """Ask that partitions, by topic and number, move to brokers; return the error of each, in their order."""
+    wanted = AlterPartitionReassignmentsRequest.ReassignableTopic
+    errors = []
+    request = AlterPartitionReassignmentsRequest(
+        timeout_ms=10_000,
+        allow_replication_factor_change=True,
+        topics=[
+            wanted(
+                name=topic,
+                partitions=[
+                    wanted.ReassignablePartition(partition_index=partition, replicas=[target])
+                ],
+            )
+            for (topic, partition), target in targets.items()
+        ],
+    )
+    answer = connection.ask(request, AlterPartitionReassignmentsResponse, 0)
+    for topic in answer.responses:
+        errors += [int(answer.error_code or it.error_code) for it in topic.partitions]
+    return errors or [int(answer.error_code)] * len(targets)
+
+
+def is_moving(connection: WireConnection) -> bool:
+    """Tell whether any partition moves."""
+    request = ListPartitionReassignmentsRequest(timeout_ms=10_000, topics=None)
+    answer = connection.ask(request, ListPartitionReassignmentsResponse, 0)
+    if answer.error_code:
+        raise ValueError(f"ListPartitionReassignments: error {answer.error_code}")
+    return bool(answer.topics)
 
 
 def set_topic_config(connection: WireConnection, topic: str, key: str, value: str) -> int:
