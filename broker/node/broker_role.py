@@ -22,7 +22,7 @@ from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
 from headrace.broker.node.log_drains import make_log_drains
 from headrace.broker.node.registration import Registration, answered
-from headrace.broker.partition.checkpoints_ahead import CheckpointsAhead
+from headrace.broker.partition.ends_ahead import EndsAhead
 from headrace.broker.partition.load_meter import LoadMeter
 from headrace.broker.partition.moving import PartitionMoves
 from headrace.broker.telemetry import runtime_tuning
@@ -241,7 +241,7 @@ class BrokerRole:
                 parts.engine.run(),
                 parts.leadership.run(),
                 moves.run(),
-                CheckpointsAhead(
+                EndsAhead(
                     client=client, blocks=parts.block_cache, node_id=self._config.node_id
                 ).run(),
                 parts.coordinator.run(),

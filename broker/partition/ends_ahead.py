@@ -1,15 +1,16 @@
-"""Reads the newest checkpoint of each partition that is about to come to this broker, before it comes.
+"""Reads the ends of the streams of each partition that is about to come to this broker, before it comes.
 
 A partition that moves ends with a checkpoint, so its opening needs that and nothing else of the bucket
-(`headrace.broker.partition.opening`). It is read when the move is known, and again when the source has uploaded a
-newer one, so that it is in the block cache when the partition is opened.
+(`headrace.broker.partition.opening`); and consumers at its end need the newest records. Both are read when the move is
+known, and again when the source has uploaded newer ones, so that they are in the block cache when the partition is
+opened: neither the opening nor those consumers wait for the bucket.
 
-What cannot be read is left to the opening, which tries again. The cache may have dropped what was read: then the
-opening reads it.
+What cannot be read is left to those who need it. The cache may have dropped what was read: then they read it.
 """
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 from headrace.broker.partition.opening_queue import PartitionKey
@@ -22,6 +23,7 @@ from headrace.task_failures import report_unexpected
 logger = logging.getLogger("headrace.partition")
 
 MAX_AHEAD: Final = 256  # partitions; those that come beside them are read when they are opened
+MAX_RECORDS_AHEAD: Final = 32  # of these, those whose records are read, too: a block may have a MiB
 MAX_READING: Final = 8  # at once
 
 
@@ -35,7 +37,7 @@ class CommittedBlocks(Protocol):
         ...
 
 
-class CheckpointsAhead:
+class EndsAhead:
     """The partitions that move to one broker."""
 
     def __init__(self, *, client: MetadataClient, blocks: CommittedBlocks, node_id: int) -> None:
@@ -44,7 +46,8 @@ class CheckpointsAhead:
         self._node_id = node_id
         self._changed = asyncio.Event()
         self._coming: set[PartitionKey] = set()
-        self._ends: dict[PartitionKey, int] = {}  # of the meta streams, as they were last read
+        # Of the meta and data streams, as they were last read.
+        self._ends: dict[PartitionKey, tuple[int, int]] = {}
         self._reading: dict[PartitionKey, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
@@ -79,21 +82,35 @@ class CheckpointsAhead:
                 continue
             if key not in self._ends and len(self._ends) >= MAX_AHEAD:
                 continue
-            stream = image.streams[topic.partitions[key[1]].meta_stream_id]
-            if self._ends.get(key, stream.start_offset) >= stream.end_offset:
+            partition = topic.partitions[key[1]]
+            meta = image.streams[partition.meta_stream_id]
+            data = image.streams[partition.data_stream_id]
+            known = self._ends.get(key, (meta.start_offset, data.start_offset))
+            is_read_too = len(self._ends) < MAX_RECORDS_AHEAD or known[1] > data.start_offset
+            data_end = data.end_offset if is_read_too else known[1]
+            due = [
+                (stream_id, end)
+                for stream_id, end, read in (
+                    (meta.stream_id, meta.end_offset, known[0]),
+                    (data.stream_id, data_end, known[1]),
+                )
+                if end > read
+            ]
+            if not due:
                 continue
-            self._ends[key] = stream.end_offset
-            reading = self._read(key, stream.stream_id, stream.end_offset)
-            task = self._reading[key] = tasks.create_task(reading, name="checkpoint-ahead")
+            self._ends[key] = (meta.end_offset, data_end)
+            task = self._reading[key] = tasks.create_task(self._read(key, due), name="ends-ahead")
             task.add_done_callback(report_unexpected)
 
-    async def _read(self, key: PartitionKey, stream_id: int, end_offset: int) -> None:
+    async def _read(self, key: PartitionKey, due: Sequence[tuple[int, int]]) -> None:
+        """Read the newest record of some streams, given by their ends."""
         try:
-            await self._blocks.read(stream_id, end_offset - 1, end_offset, 1)
+            for stream_id, end_offset in due:
+                await self._blocks.read(stream_id, end_offset - 1, end_offset, 1)
         except StorageError as error:
             logger.info(
-                "checkpoint of a partition that is about to come was not read ahead",
-                extra={"stream_id": stream_id, "reason": repr(error)},
+                "the end of a partition that is about to come was not read ahead",
+                extra={"topic_id": str(key[0]), "partition": key[1], "reason": repr(error)},
             )
         finally:
             del self._reading[key]

@@ -1,10 +1,15 @@
-"""Checkpoints of partitions that are about to come are read before these are opened."""
+"""Checkpoints and newest records of partitions that are about to come are read before these are opened."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from headrace.broker.partition.checkpoints_ahead import MAX_AHEAD, MAX_READING, CheckpointsAhead
+from headrace.broker.partition.ends_ahead import (
+    MAX_AHEAD,
+    MAX_READING,
+    MAX_RECORDS_AHEAD,
+    EndsAhead,
+)
 from headrace.config.node import StorageConfig
 from headrace.metadata.records.objects import (
     ObjectsPreparedRecord,
@@ -35,7 +40,8 @@ from tests.unit.broker.cluster_scene import (
 from tests.unit.storage.samples import batches, write
 
 SOURCE = 2
-META = 1_001  # stream of the first topic's partition 0
+META = 1_001  # streams of the first topic's partition 0
+DATA = META - 1
 
 
 class Client(FakeClient):
@@ -45,19 +51,19 @@ class Client(FakeClient):
         super().__init__(*broker_records(), *broker_records(SOURCE))
         self.apply(*topic_records("t", 1, partitions, leader=SOURCE))
         for index in range(partitions):
-            stream_id = META + 2 * index
-            self.apply(
-                StreamRecord(stream_id, topic_id(1), index, -1, 0, 0),
-                RangeRecord(stream_id, 0, 0, SOURCE, 0),
-                StreamStateRecord(stream_id, 0, StreamState.OPENED, SOURCE),
-            )
+            for stream_id in (DATA + 2 * index, META + 2 * index):
+                self.apply(
+                    StreamRecord(stream_id, topic_id(1), index, -1, 0, 0),
+                    RangeRecord(stream_id, 0, 0, SOURCE, 0),
+                    StreamStateRecord(stream_id, 0, StreamState.OPENED, SOURCE),
+                )
         self._object_id = 0
 
-    def commit(self, start: int, end: int, index: int = 0) -> None:
-        """A checkpoint of a partition is in the bucket."""
+    def commit(self, start: int, end: int, index: int = 0, stream: int = META) -> None:
+        """A checkpoint of a partition, or its records, are in the bucket."""
         number, self._object_id = self._object_id, self._object_id + 1
         self.apply(ObjectsPreparedRecord(number, 1, SOURCE, 0, 1 << 40))
-        covered = (RecordedRange(META + 2 * index, 0, start, end),)
+        covered = (RecordedRange(stream + 2 * index, 0, start, end),)
         self.apply(StreamSetObjectRecord(number, SOURCE, number, 100, 0, covered))
 
     def begin_move(self, index: int = 0, target: int = NODE_ID) -> None:
@@ -87,7 +93,7 @@ class Blocks:
 
 @asynccontextmanager
 async def reading(client: Client, blocks: Blocks | BlockCache) -> AsyncIterator[None]:
-    ahead = CheckpointsAhead(client=client, blocks=blocks, node_id=NODE_ID)  # type: ignore[arg-type]
+    ahead = EndsAhead(client=client, blocks=blocks, node_id=NODE_ID)  # type: ignore[arg-type]
     task = asyncio.create_task(ahead.run())
     await asyncio.sleep(1)
     try:
@@ -115,6 +121,43 @@ def test_the_newest_checkpoint_is_read_when_the_move_is_known_and_when_there_is_
             client.commit(3, 4)
             await asyncio.sleep(1)
             assert blocks.reads == [(META, 2, 3), (META, 3, 4)]
+
+    run(main())
+
+
+def test_the_newest_records_are_read_too() -> None:
+    async def main() -> None:
+        client, blocks = Client(), Blocks()
+        client.commit(0, 3)
+        client.commit(0, 100, stream=DATA)
+        async with reading(client, blocks):
+            client.begin_move()
+            await asyncio.sleep(1)
+            assert blocks.reads == [(META, 2, 3), (DATA, 99, 100)]
+            client.commit(100, 120, stream=DATA)
+            await asyncio.sleep(1)
+            assert blocks.reads[2:] == [(DATA, 119, 120)]
+
+    run(main())
+
+
+def test_of_many_partitions_only_checkpoints_are_read() -> None:
+    async def main() -> None:
+        partitions = MAX_RECORDS_AHEAD + 10
+        client, blocks = Client(partitions), Blocks()
+        for index in range(partitions):
+            client.commit(0, 1, index=index)
+            client.commit(0, 1, index=index, stream=DATA)
+            client.begin_move(index)
+        async with reading(client, blocks):
+            await asyncio.sleep(60)
+            streams = [stream_id % 2 for stream_id, *_ in blocks.reads]
+            assert streams.count(META % 2) == partitions
+            assert streams.count(DATA % 2) == MAX_RECORDS_AHEAD
+            client.commit(1, 2, index=0, stream=DATA)
+            client.commit(1, 2, index=partitions - 1, stream=DATA)
+            await asyncio.sleep(1)
+            assert blocks.reads[-1] == (DATA, 1, 2)
 
     run(main())
 
