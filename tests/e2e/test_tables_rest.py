@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import duckdb
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyspark.sql import SparkSession
 
 from tests.e2e.tables_world import TablesWorld
+from tests.environment.duckdb import provide_duckdb_extensions
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer
 from tests.integration.iceberg_rest_server import IcebergRestServer
 
@@ -34,7 +36,22 @@ def spark_catalog(rest: str, minio: MinioServer) -> dict[str, str]:
     }
 
 
-def test_spark_reads_a_table_by_the_rest_catalog(
+def read_by_duckdb(rest: str, minio: MinioServer, totals: str, home: Path) -> list[tuple[Any, ...]]:
+    """Run a query in DuckDB with the catalog `lake`, as the page has it."""
+    provide_duckdb_extensions(home)
+    connection = duckdb.connect(config={"home_directory": str(home)})
+    with connection:
+        connection.sql(
+            f"create secret (type s3, key_id '{ACCESS_KEY}', secret '{SECRET_KEY}', region 'us-east-1', "
+            f"endpoint '{minio.endpoint.removeprefix('http://')}', url_style 'path', use_ssl false)"
+        )
+        connection.sql(
+            f"attach '' as lake (type iceberg, endpoint '{rest}', authorization_type 'none')"
+        )
+        return connection.sql(totals).fetchall()
+
+
+def test_spark_and_duckdb_read_a_table_by_the_rest_catalog(
     spark: SparkSession,
     bootstrap: str,
     create_topic: Callable[..., str],
@@ -74,11 +91,9 @@ def test_spark_reads_a_table_by_the_rest_catalog(
         totals = (
             "select region, count(*), sum(id), max(note) from lake.shop.regions group by region"
         )
-        assert sorted(tuple(it) for it in spark.sql(totals).collect()) == [
-            ("r0", 5, 20, None),
-            ("r1", 5, 25, None),
-            ("r2", 5, 60, "x"),
-        ]
+        expected = [("r0", 5, 20, None), ("r1", 5, 25, None), ("r2", 5, 60, "x")]
+        assert sorted(tuple(it) for it in spark.sql(totals).collect()) == expected
+        assert sorted(read_by_duckdb(rest.url, minio, totals, tmp_path)) == expected
         one = spark.table("lake.shop.regions").where("region = 'r2' and id > 12")
         assert sorted(it.id for it in one.collect()) == [13, 14]
     stored = client.list_objects_v2(Bucket=BUCKET)["Contents"]

@@ -1,12 +1,18 @@
-"""DuckDB's extensions for Iceberg, where DuckDB looks for what it has downloaded."""
+"""DuckDB's extensions for Iceberg and S3, where DuckDB looks for what it has downloaded."""
 
 import platform
 from pathlib import Path
 
 import duckdb
 import duckdb_extension_avro
+import duckdb_extension_httpfs
 import duckdb_extension_iceberg
 
+_EXTENSIONS = {
+    "avro": duckdb_extension_avro,
+    "httpfs": duckdb_extension_httpfs,
+    "iceberg": duckdb_extension_iceberg,
+}
 _PLATFORMS = {"x86_64": "linux_amd64", "aarch64": "linux_arm64"}
 
 
@@ -15,6 +21,6 @@ def provide_duckdb_extensions(home: Path) -> None:
     version, machine = f"v{duckdb.__version__}", _PLATFORMS[platform.machine()]
     directory = home / ".duckdb" / "extensions" / version / machine
     directory.mkdir(parents=True)
-    for module, name in ((duckdb_extension_avro, "avro"), (duckdb_extension_iceberg, "iceberg")):
+    for name, module in _EXTENSIONS.items():
         (path,) = Path(module.__path__[0]).rglob(f"{name}.duckdb_extension")
         (directory / path.name).symlink_to(path)
