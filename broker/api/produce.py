@@ -51,11 +51,12 @@ from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Accepted, Partition
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID
-from headrace.broker.partition.refused_batches import RefusedBatches
+from headrace.broker.partition.refused_batches import RefusedBatches, RefusedKey
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
 from headrace.daemon_threads import DaemonThreads
+from headrace.metadata.topic_names import MAX_TOPIC_NAME_LENGTH
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.headers import RequestHeader
@@ -402,8 +403,10 @@ class ProduceHandler:
         now_ms: int,
     ) -> None:
         """Note a batch that was refused before its partition was looked at, or for all partitions alike."""
-        key = self._partitions.known(topic.name, topic.topic_id, index)
-        if key is not None:
+        key: RefusedKey | None = self._partitions.known(topic.name, topic.topic_id, index)
+        if key is None:
+            key = (topic.topic_id or topic.name, index)
+        if len(topic.name) <= MAX_TOPIC_NAME_LENGTH:  # else it will never be known
             self._refused.note(key, records, refusal.code, now_ms)
 
     def _unless_behind(
@@ -413,10 +416,11 @@ class ProduceHandler:
         header = batch.header
         if header.producer_id == NO_PRODUCER_ID:
             return batch
-        first = self._refused.before((partition.topic_id, partition.index), header, now_ms)
         producers = partition.state.producers
-        if first and producers.lacks(header.producer_id, first.epoch, first.sequence):
-            return Rejection(first.code, "not appended: the batch before it was refused")
+        for topic in (partition.topic_id, partition.topic):
+            first = self._refused.before((topic, partition.index), header, now_ms)
+            if first and producers.lacks(header.producer_id, first.epoch, first.sequence):
+                return Rejection(first.code, "not appended: the batch before it was refused")
         return batch
 
     def _rejected(self, index: int, refusal: Rejection) -> ProducePartitionResponse:

@@ -1,15 +1,15 @@
 """Batches of idempotent producers that were refused for a moment, and what was sent behind them. Pure.
 
-A producer sends several requests without waiting. One is refused, since the partition is being opened or there is no
-room, and a moment later the next one could be appended: it must be refused alike, until the first has been sent again.
+A producer sends several requests without waiting. One is refused, since the partition is being opened, there is no
+room, or this broker has not heard of a new topic, and a moment later the next one could be appended: it must be refused alike, until the first has been sent again.
 Appended, it would overtake the first where the producer is not known yet. Called out of order, librdkafka gives all of
 its producer's batches new sequences, also those of other partitions whose outcome it does not know: they are stored
 twice. (Java's producer repeats just that batch.)
 """
 
 from typing import Final, NamedTuple
+from uuid import UUID
 
-from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SEQUENCE_COUNT
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import HEADER_BYTES, MAGIC, BatchHeader, parse_header
@@ -24,8 +24,12 @@ PASSING: Final = frozenset(
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
         ErrorCode.NOT_ENOUGH_REPLICAS,
         ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
     }
 )
+# A partition by the id of its topic; by its name while this broker does not know the topic.
+RefusedKey = tuple[UUID | str, int]
 
 
 class Refused(NamedTuple):
@@ -43,10 +47,10 @@ class RefusedBatches:
 
     def __init__(self) -> None:
         # By partition and producer id, in the order of their refusals.
-        self.by_producer: dict[tuple[PartitionKey, int], Refused] = {}
+        self.by_producer: dict[tuple[RefusedKey, int], Refused] = {}
 
     def note(
-        self, partition: PartitionKey, records: memoryview | None, code: ErrorCode, now_ms: int
+        self, partition: RefusedKey, records: memoryview | None, code: ErrorCode, now_ms: int
     ) -> None:
         """Note that a batch was refused, and not appended."""
         if code not in PASSING or records is None or len(records) < HEADER_BYTES:
@@ -62,7 +66,7 @@ class RefusedBatches:
         while len(self.by_producer) > MAX_REFUSED or self._is_over(self._oldest, now_ms):
             del self.by_producer[next(iter(self.by_producer))]
 
-    def before(self, partition: PartitionKey, header: BatchHeader, now_ms: int) -> Refused | None:
+    def before(self, partition: RefusedKey, header: BatchHeader, now_ms: int) -> Refused | None:
         """Return the refused batch that this one was sent behind; forget it if it is this one, or will not come.
 
         Producers send again in order: the first batch that was refused because of it comes again behind it only.
@@ -77,7 +81,7 @@ class RefusedBatches:
         return found
 
     def _behind(
-        self, key: tuple[PartitionKey, int], header: BatchHeader, now_ms: int
+        self, key: tuple[RefusedKey, int], header: BatchHeader, now_ms: int
     ) -> Refused | None:
         found = self.by_producer.get(key)
         if found is None or found.epoch != header.producer_epoch or self._is_over(found, now_ms):

@@ -96,7 +96,7 @@ def test_nobody_waits_for_ever_for_what_does_not_come_again(noted: Noted) -> Non
     assert noted.before(8) is None
 
 
-@pytest.mark.parametrize("code", [ErrorCode.INVALID_RECORD, ErrorCode.UNKNOWN_TOPIC_ID])
+@pytest.mark.parametrize("code", [ErrorCode.INVALID_RECORD, ErrorCode.MESSAGE_TOO_LARGE])
 def test_what_is_not_sent_again_is_not_waited_for(noted: Noted, code: ErrorCode) -> None:
     noted.note(7, code)
     assert not noted.refused.by_producer
