@@ -1,7 +1,8 @@
 """Batches of idempotent producers that were refused for a moment, and what was sent behind them. Pure.
 
 A producer sends several requests without waiting. One is refused, since the partition is being opened, there is no
-room, or this broker has not heard of a new topic, and a moment later the next one could be appended: it must be refused alike, until the first has been sent again.
+room, or this broker has not heard of a new topic; a moment later the next one could be appended. It must be refused
+alike, until the first has been sent again.
 Appended, it would overtake the first where the producer is not known yet. Called out of order, librdkafka gives all of
 its producer's batches new sequences, also those of other partitions whose outcome it does not know: they are stored
 twice. (Java's producer repeats just that batch.)
