@@ -58,9 +58,9 @@ e2e: setup ## Run end-to-end tests: real clients, crashes, a cluster, Spark
 seeded: setup ## Seed bugs and check that the tests catch them: make seeded ARGS="--only wal-07"
 	@$(BIN)/python -m tests.seeded $(ARGS)
 
-soak: setup ## Run the long tests: simulated crashes, quorums and clusters, seeded bugs, chaos, an hour of work, power cuts: make soak ARGS="--crash-rounds 1000"
+soak: setup ## Run the long tests: simulated crashes, quorums and clusters, seeded bugs, chaos, moves, an hour of work, power cuts: make soak ARGS="--crash-rounds 1000"
 	@$(BIN)/python -m tests.simulation.wal_crash_run --images 500000 && $(BIN)/python -m tests.simulation.raft_run --seeds 6000 && $(BIN)/python -m tests.simulation.cluster.swarm --seeds 5000
-	@$(BIN)/python -m tests.seeded && $(BIN)/python -m tests.cluster.chaos --minutes 30 && $(BIN)/python -m tests.cluster.soak --minutes 60
+	@$(BIN)/python -m tests.seeded && $(BIN)/python -m tests.cluster.chaos --minutes 30 && $(BIN)/python -m tests.cluster.moving && $(BIN)/python -m tests.cluster.soak --minutes 60
 	@$(BIN)/python -m pytest -q -s -o timeout=0 tests/integration/test_wal_power_cut.py tests/e2e/test_crash.py tests/e2e/test_tables_kills.py --power-cut-rounds 50 --crash-rounds 500 --table-kills 100 --temporary-gib 200 $(ARGS)
 
 chaos: setup ## Take nodes, links, disks and the bucket away from a cluster under load: make chaos ARGS="--minutes 60 --brokers 5"
