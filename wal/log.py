@@ -4,6 +4,7 @@
 all on one event loop.
 """
 
+import asyncio
 import random
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -15,7 +16,7 @@ from headrace.invariants import InvariantError
 from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
 from headrace.wal.device_size import DeviceSize
-from headrace.wal.errors import WalError, WalFailedError, WalStateError
+from headrace.wal.errors import WalError, WalFailedError, WalLockedError, WalStateError
 from headrace.wal.generations import Generations
 from headrace.wal.layout import RING_POSITION, Ring, Superblock
 from headrace.wal.open_device import DeviceOpener, open_device
@@ -34,6 +35,8 @@ from headrace.wal.superblock_store import (
 )
 from headrace.wal.wake_timer import WakeTimerFactory, precise_timer
 
+LOCK_ATTEMPTS = 20  # a second in all
+LOCK_PAUSE_S = 0.05
 _NO_REGISTRY = NoRegistry()
 _IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
 
@@ -184,7 +187,7 @@ class DeltaWal:
         """Open the device, check its owner, format it when it is blank.
 
         Raises:
-            WalLockedError: another writer holds it.
+            WalLockedError: another writer holds it, and does not let go of it within a second.
             WalIdentityError: it belongs to another node or cluster.
             WalDeviceError: it cannot be used as configured, or the log that this node used last is missing.
             WalCorruptError: it has no valid superblock.
@@ -192,7 +195,7 @@ class DeltaWal:
         """
         self._require(_State.NEW)
         Ring.of_capacity(self._config.capacity_bytes)  # refuses it before anything is changed
-        self._device = device = self._opener(self._config, True)  # noqa: FBT003 - a DeviceOpener
+        self._device = device = await self._open()
         try:
             self._submissions = Submissions(
                 device,
@@ -211,6 +214,18 @@ class DeltaWal:
             await self._release()
             raise
         self._state = _State.STARTED
+
+    async def _open(self) -> BlockDevice:
+        """Open the device for writing.
+
+        The kernel keeps a file open, and so its lock, for a moment after the last write of an owner that is gone.
+        """
+        for _ in range(LOCK_ATTEMPTS - 1):
+            try:
+                return self._opener(self._config, True)  # noqa: FBT003 - a DeviceOpener
+            except WalLockedError:
+                await asyncio.sleep(LOCK_PAUSE_S)
+        return self._opener(self._config, True)  # noqa: FBT003
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield the surviving records; see `headrace.wal.port`. Changes nothing, so it may be repeated.

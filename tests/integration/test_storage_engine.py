@@ -115,6 +115,7 @@ class Process:
         await asyncio.gather(self.running, return_exceptions=True)
         await self.engine.shutdown()
         await self.blocks.shutdown()
+        await self._let_go()
         assert self.failures == []
 
     async def die(self) -> None:
@@ -123,7 +124,14 @@ class Process:
         await asyncio.gather(self.running, return_exceptions=True)
         await self.engine._pipeline.shutdown()
         await self.blocks.shutdown()
-        await self.wal._release()
+        await self._let_go()
+
+    async def _let_go(self) -> None:
+        """Release the device, which a slow disk keeps busy for a while: the end of a process waits for that."""
+        while True:
+            await self.wal._release()
+            if self.wal._device is None:
+                return
 
 
 def test_everything_is_served_across_caches_bucket_stops_and_deaths(tmp_path):

@@ -138,6 +138,8 @@ def run_tests(copy: Path, tests: Sequence[str], *options: str) -> tuple[int, str
     """Run tests of the copy on the copy; return the exit code and what was printed."""
     command = ["pytest", "-q", "-x", "-p", "tests.seeded.plugin"]
     command += ["-o", f"timeout={TEST_TIMEOUT_S}", "--seeded-root", str(copy), *options, *tests]
+    # Of its own: in the common one, the runs beside it remove what is not among the newest.
+    command += ["--basetemp", str(copy / "temporary")]
     return _run(copy, command)
 
 

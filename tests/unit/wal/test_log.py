@@ -22,7 +22,7 @@ from headrace.wal.errors import (
 )
 from headrace.wal.group_commit import GroupCommit
 from headrace.wal.layout import FORMATTING_SLOT, RING_POSITION, ShutdownType
-from headrace.wal.log import DeltaWal
+from headrace.wal.log import LOCK_ATTEMPTS, LOCK_PAUSE_S, DeltaWal
 from headrace.wal.port import WriteAheadLog
 from headrace.wal.submissions import WriteStatistics
 from headrace.wal.superblock_updates import SuperblockUpdates
@@ -223,6 +223,17 @@ def test_a_second_writer_is_refused() -> None:
     async def scenario(log: WalOnDisk) -> None:
         with pytest.raises(WalLockedError):
             await WalOnDisk(log.disk).wal.start()
+
+    run(scenario)
+
+
+def test_an_owner_that_lets_go_a_moment_later_is_waited_for() -> None:
+    async def scenario(log: WalOnDisk) -> None:
+        again = asyncio.create_task(WalOnDisk(log.disk).begin())
+        await asyncio.sleep(LOCK_ATTEMPTS * LOCK_PAUSE_S / 2)
+        assert not again.done()
+        log.disk.has_writer = False
+        await again
 
     run(scenario)
 
