@@ -26,6 +26,7 @@ from headrace.wal.log import LOCK_ATTEMPTS, LOCK_PAUSE_S, DeltaWal
 from headrace.wal.port import WriteAheadLog
 from headrace.wal.submissions import WriteStatistics
 from headrace.wal.superblock_updates import SuperblockUpdates
+from tests.simulation import virtual_time
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import KIB, RING_BYTES, SMALL, WalOnDisk
 from tests.unit.wal.test_layout import of_version
@@ -443,19 +444,21 @@ def test_an_error_during_the_shutdown_is_reported(
 def test_a_write_that_hangs_fails_the_log() -> None:
     async def main() -> None:
         disk = new_disk()
-        log = WalOnDisk(disk, replace(SMALL, io_timeout_ms=200))
+        clock_s = asyncio.get_running_loop().time
+        config = replace(SMALL, io_timeout_ms=200)
+        log = WalOnDisk(disk, config, clock=lambda: int(clock_s() * 1e9))
         await log.begin()
         disk.fault = lambda number, position: SimulatedDisk.HANG
         log.append(b"12345678")
-        async with asyncio.timeout(5):
-            while not log.failures:
-                await asyncio.sleep(0)
+        await asyncio.sleep(0.19)
+        assert not log.failures
+        await asyncio.sleep(0.02)
         assert "took more than 0.2 s" in str(log.failures[0])
         assert log.confirmed == []
         with pytest.raises(WalFailedError):
             await log.wal.shutdown()
 
-    asyncio.run(main())
+    virtual_time.run(main())
 
 
 @pytest.mark.parametrize(
