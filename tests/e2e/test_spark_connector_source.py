@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from headrace.broker.admin.pages import RENDER_CACHE_MS
 from tests.documentation.spark_options import SESSION, SINK, SOURCE
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
@@ -408,6 +410,7 @@ def requests_so_far(broker: AnyBroker, api: str) -> float:
     """Return how many requests a broker has had; Kafka does not tell."""
     if not isinstance(broker, HeadraceProcess):
         return 0
+    time.sleep(1.1 * RENDER_CACHE_MS / 1000)  # the page of before is shown for so long
     lines = broker.get("/metrics").splitlines()
     found = [it for it in lines if it.startswith(f'headrace_requests_total{{api="{api.lower()}"}}')]
     return float(found[0].rpartition(" ")[2]) if found else 0
