@@ -6,6 +6,7 @@ here several processes share a core, so only what is far beyond fails.
 
 import re
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from bench.bounds_apis import MORE_CASES
 from bench.bounds_batches import BATCH_CASES
 from bench.bounds_large import large_cases
 from bench.process_usage import usage
+from headrace.broker.admin.pages import RENDER_CACHE_MS
 from tests.e2e.broker_process import HeadraceProcess
 
 pytestmark = pytest.mark.e2e
@@ -34,6 +36,12 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HeadraceProcess
     with HeadraceProcess(directory) as process:
         prepare(process.bootstrap, many=200)
         yield process
+
+
+@pytest.fixture(scope="module", autouse=True)
+def long_turns_at_first(broker: HeadraceProcess) -> int:
+    """How many there were before the first case."""
+    return long_turns(broker)
 
 
 def long_turns(broker: HeadraceProcess) -> int:
@@ -83,6 +91,14 @@ def test_no_end_of_a_large_session_holds_the_loop(
         client.send(fetch(WIDE, session=(session, epoch), **options))
         assert session_of(client.answer()) != session
     assert long_turns(broker) == before
+
+
+def test_none_of_the_cases_before_has_held_the_loop(
+    broker: HeadraceProcess, long_turns_at_first: int
+) -> None:
+    """Each looked at a page that may have been a second old."""
+    time.sleep(1.1 * RENDER_CACHE_MS / 1000)
+    assert long_turns(broker) == long_turns_at_first
 
 
 def session_of(answer: memoryview) -> int:
