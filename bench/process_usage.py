@@ -32,3 +32,22 @@ def usage(process_id: int | str) -> Usage:
         int(status["VmRSS"][0]) * 1024,
         int(status["VmHWM"][0]) * 1024,
     )
+
+
+def tree_cpu_s(process_id: int) -> float:
+    """Processor seconds of a process and of those of its descendants that live."""
+    children: dict[int, list[int]] = {}
+    spent_s: dict[int, float] = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (path / "stat").read_text().rpartition(") ")[2].split()
+        except OSError:
+            continue  # it has ended
+        children.setdefault(int(fields[1]), []).append(int(path.name))
+        spent_s[int(path.name)] = (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+    found, total_s = [process_id], 0.0
+    while found:
+        it = found.pop()
+        total_s += spent_s.get(it, 0.0)
+        found += children.get(it, ())
+    return total_s

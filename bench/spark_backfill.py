@@ -1,10 +1,10 @@
 """Compares ways in which Spark reads a topic that is in the bucket, and what they cost the broker.
 
 Run it with `python -m bench.spark_backfill [--mib 2048] [--only "100 B zstd"]`. Each way copies a topic of four
-partitions to Parquet files with `local[2]`: through the broker (`format("kafka")`, with the options of
-`headrace spark session`), straight from the bucket (`format("headrace")`), and from the Parquet files of the run before, as what
-Spark can do at best. They take turns; figures are medians. The broker is restarted after the topic was produced, so
-that nothing is in its memory.
+partitions to Parquet files with `local[2]`: through the broker (`format("kafka")`, with its defaults and with
+the options of `headrace spark session`), straight from the bucket (`format("headrace")`), and from the Parquet files of
+the run before, as what Spark can do at best. Each also reads without writing (`format("noop")`): the reader alone. All
+take turns; figures are medians. The broker is restarted after the topic was produced, so that nothing is in its memory.
 """
 
 import argparse
@@ -16,14 +16,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
 
 from bench import load_program
 from bench.cold_topic import bucket_uri_of, create_topic
-from bench.process_usage import usage
+from bench.process_usage import tree_cpu_s, usage
 from headrace.config.spark_reader import reader_options
 from headrace.pipeline.session import create_session
 from tests.e2e.broker_process import HeadraceProcess
@@ -61,9 +63,13 @@ def produce(bootstrap: str, topic: str, record_bytes: int, codec: str, count: in
     assert producer.flush(600) == 0
 
 
-def by_kafka(spark: SparkSession, broker: HeadraceProcess, topic: str) -> DataFrame:
-    """Read through the broker."""
-    reader = spark.read.format("kafka").options(**reader_options(broker.bootstrap))
+def by_kafka(
+    spark: SparkSession, broker: HeadraceProcess, topic: str, *, defaults: bool = False
+) -> DataFrame:
+    """Read through the broker, with our options or with the connector's defaults."""
+    reader = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.bootstrap)
+    if not defaults:
+        reader = reader.options(**reader_options(broker.bootstrap))
     return reader.option("subscribe", topic).load()
 
 
@@ -81,6 +87,19 @@ def seconds_of(frame: DataFrame, directory: Path) -> float:
     begin = time.monotonic()
     frame.write.parquet(str(directory))
     return time.monotonic() - begin
+
+
+def read_s(frame: DataFrame) -> float:
+    """Read all columns, and write nothing."""
+    begin = time.monotonic()
+    frame.write.format("noop").mode("overwrite").save()
+    return time.monotonic() - begin
+
+
+def process_id_of(spark: SparkSession) -> int:
+    """The JVM's."""
+    jvm: Any = spark.sparkContext._jvm
+    return int(jvm.java.lang.ProcessHandle.current().pid())
 
 
 @contextmanager
@@ -106,33 +125,59 @@ def peak_of_workers() -> Iterator[list[int]]:
         thread.join()
 
 
+@dataclass
+class Taken:
+    """What the runs of one way into one sink took."""
+
+    elapsed_s: list[float] = field(default_factory=list)
+    spark_s: list[float] = field(default_factory=list)  # processor time of the JVM and its workers
+    broker_s: list[float] = field(default_factory=list)
+
+    def told(self, count: int) -> str:
+        """Rows a second, microseconds of Spark's processors for a row, cores of the broker."""
+        rate = count / statistics.median(self.elapsed_s)
+        row_us = statistics.median(self.spark_s) / count * 1e6
+        return f"{rate:,.0f} | {row_us:.2f} | {sum(self.broker_s) / sum(self.elapsed_s):.3f}"
+
+
 def backfill(
     spark: SparkSession, broker: HeadraceProcess, topic: str, count: int, out: Path
-) -> str:
-    """Measure the ways in turns; return a row of the table."""
+) -> None:
+    """Measure the ways in turns; print a table."""
     ways: dict[str, Callable[[], DataFrame]] = {
+        "kafka, defaults": lambda: by_kafka(spark, broker, topic, defaults=True),
         "kafka": lambda: by_kafka(spark, broker, topic),
         "headrace": lambda: by_headrace(spark, broker, topic),
         "parquet": lambda: spark.read.parquet(str(out / "headrace")),
     }
-    taken: dict[str, list[float]] = {it: [] for it in ways}
-    busy: dict[str, list[float]] = {it: [] for it in ways}
+    copies, reads = {it: Taken() for it in ways}, {it: Taken() for it in ways}
+    jvm = process_id_of(spark)
+
+    def run(job: Callable[[], float], taken: Taken) -> None:
+        spark_s, broker_s = tree_cpu_s(jvm), usage(broker.process.process_id).cpu_s
+        taken.elapsed_s.append(job())
+        taken.spark_s.append(tree_cpu_s(jvm) - spark_s)
+        taken.broker_s.append(usage(broker.process.process_id).cpu_s - broker_s)
+
     with peak_of_workers() as peak:
         for _ in range(ROUNDS):
             for name, frame in ways.items():
-                before = usage(broker.process.process_id).cpu_s
-                taken[name].append(seconds_of(frame(), out / name))
-                busy[name].append(usage(broker.process.process_id).cpu_s - before)
+                run(lambda: seconds_of(frame(), out / name), copies[name])
                 assert spark.read.parquet(str(out / name)).count() == count
-    rates = {it: count / statistics.median(found) for it, found in taken.items()}
-    cores = {it: sum(busy[it]) / sum(taken[it]) for it in ways}
-    before = usage(broker.process.process_id).cpu_s
+            for name, frame in ways.items():
+                run(lambda: read_s(frame()), reads[name])
+    idle_s = usage(broker.process.process_id).cpu_s
     time.sleep(QUIET_S)
-    idle = (usage(broker.process.process_id).cpu_s - before) / QUIET_S
-    return (
-        f"| {rates['kafka']:,.0f} | {rates['headrace']:,.0f} | {rates['parquet']:,.0f} "
-        f"| {rates['headrace'] / rates['kafka']:.2f} | {rates['headrace'] / rates['parquet']:.2f} "
-        f"| {cores['kafka']:.3f}, {cores['headrace']:.3f}, {idle:.3f} | {peak[0] / MIB:.0f} |"
+    idle = (usage(broker.process.process_id).cpu_s - idle_s) / QUIET_S
+    print(
+        f"\n| {topic} | to Parquet, rows/s | us of processor a row | broker, cores "
+        "| reading alone, rows/s | us a row | broker, cores |\n" + "|---" * 7 + "|"
+    )
+    for name in ways:
+        print(f"| {name} | {copies[name].told(count)} | {reads[name].told(count)} |")
+    print(
+        f"\nbroker when idle: {idle:.3f} cores; peak of a worker: {peak[0] / MIB:.0f} MiB",
+        flush=True,
     )
 
 
@@ -183,10 +228,6 @@ def measure(
     spark: SparkSession, broker: HeadraceProcess, size_bytes: int, only: str, out: Path
 ) -> None:
     """Print the tables."""
-    print(
-        "| topic | kafka, rows/s | headrace | parquet | headrace : kafka | : parquet "
-        "| broker's cores: kafka, headrace, idle | peak of a worker, MiB |\n" + "|---" * 8 + "|"
-    )
     measured = ""
     for record_bytes in SIZES:
         for codec in CODECS:
@@ -197,8 +238,7 @@ def measure(
             create_topic(broker.bootstrap, measured, PARTITIONS)
             produce(broker.bootstrap, measured, record_bytes, codec, size_bytes // record_bytes)
             broker.restart()
-            row = backfill(spark, broker, measured, size_bytes // record_bytes, out)
-            print(f"| {name} {row}", flush=True)
+            backfill(spark, broker, measured, size_bytes // record_bytes, out)
     if not measured:
         raise SystemExit(f"no topic has {only!r} in its name")
     print("\n| of the last topic | kafka | headrace |\n|---|---|---|")

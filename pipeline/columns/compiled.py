@@ -16,6 +16,8 @@ _PAYLOADS: Final = {
     "key": (loops.KEY_AT, loops.KEY_BYTES),
     "value": (loops.VALUE_AT, loops.VALUE_BYTES),
 }
+# Numbers behind each fact of rows: lines of memory that are a power of two apart share few places of the cache.
+_PAD: Final = 72
 # An array of numpy.
 Array = Any
 
@@ -36,15 +38,16 @@ def decode_compiled(
     rows = np.empty((loops.ROW_FACTS, 0), np.int64)  # used again and again: new memory is slow
     for piece in opened_pieces(payloads, selection, limits):
         data = np.frombuffer(_joined(piece), np.uint8)
+        data.setflags(write=False)  # or loops are compiled for both kinds
         batches = _table(piece)
         place = np.zeros(loops.SCAN_FACTS, np.int64)
         records = int(batches[:, loops.RECORDS].sum())
         # A header may claim more records than its bytes can hold: a record has at least seven.
         capacity = min(limits.max_rows, records, len(data) // loops.LEAST_RECORD_BYTES + 1)
         if rows.shape[1] < capacity:
-            rows = np.empty((loops.ROW_FACTS, capacity), np.int64)
+            rows = np.empty((loops.ROW_FACTS, capacity + _PAD), np.int64)
         while True:
-            count = loops.scan(data, batches, place, rows, wanted)
+            count = loops.scan(data, batches, place, rows[:, :capacity], wanted)
             if count < 0:
                 base_offset = piece[place[loops.AT_BATCH]].header.base_offset
                 raise located(CorruptBatchError(loops.ERRORS[count]), selection, base_offset)

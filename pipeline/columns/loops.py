@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 import numba
-import numpy as np
 
 # What the numbers in the second dimension of `batches` are, one line a batch.
 RECORDS_AT: Final = 0  # in the data
@@ -73,20 +72,31 @@ _LAST_SHIFT: Final = 63
 # Arrays of numpy: bytes are uint8, everything else is int64 unless it is said.
 Array = Any
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Fields = tuple[int, int, int, int, int, int, int, int, int]
 
 
 def compiled(function: _Function) -> _Function:
     """Have a function compiled; what comes out is kept on disk where that can be written."""
+    return _compiled(function)
+
+
+def inlined(function: _Function) -> _Function:
+    """Have a function compiled into each that calls it: for the small ones that every record needs."""
+    return _compiled(function, is_inlined=True)
+
+
+def _compiled(function: _Function, *, is_inlined: bool = False) -> _Function:
+    dispatcher: Any
     try:
-        dispatcher: Any = numba.njit(cache=True, nogil=True)(function)
+        dispatcher = numba.njit(cache=True, nogil=True, forceinline=is_inlined)(function)
     except RuntimeError:  # neither beside this file nor in the user's cache directory
-        dispatcher = numba.njit(nogil=True)(function)
+        dispatcher = numba.njit(nogil=True, forceinline=is_inlined)(function)
     return cast("_Function", dispatcher)
 
 
 @compiled
-def varint(data: Array, at: int, end: int) -> tuple[int, int]:
-    """A zig-zag varint and the position behind it, or a position below 0: the error."""
+def any_varint(data: Array, at: int, end: int) -> tuple[int, int]:
+    """What `varint` returns, whatever the number of bytes."""
     value = 0
     shift = 0
     while at < end:
@@ -103,7 +113,21 @@ def varint(data: Array, at: int, end: int) -> tuple[int, int]:
     return 0, ENDS_EARLY
 
 
-@compiled
+@inlined
+def varint(data: Array, at: int, end: int) -> tuple[int, int]:
+    """A zig-zag varint and the position behind it, or a position below 0: the error."""
+    if end - at > 1:  # most have one byte or two
+        value = data[at] & 0xFF  # 64 bits wide
+        if value < 0x80:
+            return (value >> 1) ^ -(value & 1), at + 1
+        second = data[at + 1] & 0xFF
+        if second < 0x80:
+            value = (value & 0x7F) | (second << 7)
+            return (value >> 1) ^ -(value & 1), at + 2
+    return any_varint(data, at, end)
+
+
+@inlined
 def field(data: Array, at: int, end: int) -> tuple[int, int]:
     """The length of bytes that follow their length, -1 for null, and where they begin; or the error."""
     size, at = varint(data, at, end)
@@ -130,67 +154,59 @@ def skip_headers(data: Array, at: int, end: int, count: int) -> int:
     return at
 
 
-@compiled
-def record(data: Array, at: int, end: int, facts: Array) -> int:
-    """Find the fields of a record and return the position behind it, or the error.
+@inlined
+def refused(error: int) -> _Fields:
+    """What `record` returns for one that is damaged."""
+    return error, 0, 0, 0, 0, 0, 0, 0, 0
 
-    `facts` gets deltas for OFFSET and TIMESTAMP, and what else a row has.
+
+@inlined
+def record(data: Array, at: int, end: int) -> _Fields:
+    """Find the fields of a record.
+
+    Returns:
+        The position behind it, or the error; the deltas of its offset and its timestamp; where its key is, and its
+        bytes; the same of its value; where its headers are, and their number.
     """
     length, at = varint(data, at, end)
     if at < 0:
-        return at
+        return refused(at)
     if length < 0 or length > end - at:
-        return ENDS_EARLY
+        return refused(ENDS_EARLY)
     end = at + length
-    facts[TIMESTAMP], at = varint(data, at + 1, end)  # behind the attributes
+    timestamp, at = varint(data, at + 1, end)  # behind the attributes
     if at < 0:
-        return at
-    facts[OFFSET], at = varint(data, at, end)
+        return refused(at)
+    offset, at = varint(data, at, end)
     if at < 0:
-        return at
-    facts[KEY_BYTES], at = field(data, at, end)
-    if at < 0:
-        return at
-    facts[KEY_AT] = at
-    facts[VALUE_BYTES], at = field(data, at + max(facts[KEY_BYTES], 0), end)
-    if at < 0:
-        return at
-    facts[VALUE_AT] = at
-    count, at = varint(data, at + max(facts[VALUE_BYTES], 0), end)
-    if at < 0:
-        return at
+        return refused(at)
+    key_bytes, key_at = field(data, at, end)
+    if key_at < 0:
+        return refused(key_at)
+    value_bytes, value_at = field(data, key_at + max(key_bytes, 0), end)
+    if value_at < 0:
+        return refused(value_at)
+    count, headers_at = varint(data, value_at + max(value_bytes, 0), end)
+    if headers_at < 0:
+        return refused(headers_at)
     if count < 0:
-        return BAD_HEADERS
-    facts[HEADERS_AT] = at
-    facts[HEADER_COUNT] = count
+        return refused(BAD_HEADERS)
+    at = headers_at
     if count > 0:
         at = skip_headers(data, at, end, count)
         if at < 0:
-            return at
-    return end if at == end else BAD_LENGTH
-
-
-@compiled
-def absolute(facts: Array, batch: Array, has_timestamps: bool) -> int:  # noqa: FBT001  # numba takes positions
-    """Turn the deltas of a record into offset and time; 0, or the error."""
-    if batch[TIMESTAMP_TYPE] == 1:
-        time_ms = batch[APPEND_TIMESTAMP]
-    else:
-        delta = facts[TIMESTAMP]
-        time_ms = batch[BASE_TIMESTAMP] + delta
-        if has_timestamps and (batch[BASE_TIMESTAMP] ^ time_ms) & (delta ^ time_ms) < 0:
-            return BAD_TIMESTAMP
-    if has_timestamps:
-        if time_ms > LARGEST_TIMESTAMP_MS or time_ms < -LARGEST_TIMESTAMP_MS:
-            return BAD_TIMESTAMP
-        facts[TIMESTAMP] = time_ms * 1000
-    facts[TYPE] = batch[TIMESTAMP_TYPE]
-    return 0
+            return refused(at)
+    if at != end:
+        end = BAD_LENGTH
+    return end, offset, timestamp, key_at, key_bytes, value_at, value_bytes, headers_at, count
 
 
 @compiled
 def scan(data: Array, batches: Array, place: Array, rows: Array, wanted: Array) -> int:
     """Find the rows that come next, up to the limits; return how many, 0 at the end, or the error.
+
+    Everything that a row needs is in local variables: what is read from one array after another was written is read
+    from memory each time, because they might be the same.
 
     Args:
         data: the records of some batches.
@@ -199,36 +215,58 @@ def scan(data: Array, batches: Array, place: Array, rows: Array, wanted: Array) 
         rows: filled.
         wanted: offsets from and to, bytes at most, and 1 or 0 for keys, values, headers and timestamps.
     """
+    first_offset, end_offset, most_bytes = wanted[0], wanted[1], wanted[2]
+    keys, values, headers, has_timestamps = wanted[3], wanted[4], wanted[5], wanted[6] == 1
+    most_rows = rows.shape[1]
     row, size_bytes = 0, 0
-    facts = np.zeros(ROW_FACTS, np.int64)
     while place[AT_BATCH] < batches.shape[0]:
         batch = batches[place[AT_BATCH]]
+        records, records_end, base_offset = batch[RECORDS], batch[RECORDS_END], batch[BASE_OFFSET]
+        base_ms, append_ms, kind = (
+            batch[BASE_TIMESTAMP],
+            batch[APPEND_TIMESTAMP],
+            batch[TIMESTAMP_TYPE],
+        )
         at = batch[RECORDS_AT] + place[AT_BYTE]
-        while place[AT_RECORD] < batch[RECORDS]:
-            end = record(data, at, batch[RECORDS_END], facts)
+        number = place[AT_RECORD]
+        while number < records:
+            end, delta, delta_ms, key_at, key_bytes, value_at, value_bytes, headers_at, count = (
+                record(data, at, records_end)
+            )
             if end < 0:
                 return end
-            delta = facts[OFFSET]
-            offset = batch[BASE_OFFSET] + delta
-            if (batch[BASE_OFFSET] ^ offset) & (delta ^ offset) < 0:
+            offset = base_offset + delta
+            if (base_offset ^ offset) & (delta ^ offset) < 0:
                 return BAD_OFFSET
-            if wanted[0] <= offset < wanted[1]:
-                facts[OFFSET] = offset
-                error = absolute(facts, batch, wanted[6] == 1)
-                if error < 0:
-                    return error
-                size_bytes += wanted[3] * max(facts[KEY_BYTES], 0)
-                size_bytes += wanted[4] * max(facts[VALUE_BYTES], 0)
-                if wanted[5] == 1:
-                    size_bytes += end - facts[HEADERS_AT] + HEADER_ITEM_BYTES * facts[HEADER_COUNT]
-                if row == rows.shape[1] or (row > 0 and size_bytes > wanted[2]):
+            if first_offset <= offset < end_offset:
+                time_ms = append_ms
+                if kind == 0:
+                    time_ms = base_ms + delta_ms
+                    if has_timestamps and (base_ms ^ time_ms) & (delta_ms ^ time_ms) < 0:
+                        return BAD_TIMESTAMP
+                if has_timestamps and not (
+                    -LARGEST_TIMESTAMP_MS <= time_ms <= LARGEST_TIMESTAMP_MS
+                ):
+                    return BAD_TIMESTAMP
+                size_bytes += keys * max(key_bytes, 0) + values * max(value_bytes, 0)
+                size_bytes += headers * (end - headers_at + HEADER_ITEM_BYTES * count)
+                if row == most_rows or (row > 0 and size_bytes > most_bytes):
+                    place[AT_RECORD] = number
+                    place[AT_BYTE] = at - batch[RECORDS_AT]
                     return row
-                rows[:, row] = facts
+                rows[OFFSET, row] = offset
+                rows[TIMESTAMP, row] = time_ms * 1000
+                rows[TYPE, row] = kind
+                rows[KEY_AT, row] = key_at
+                rows[KEY_BYTES, row] = key_bytes
+                rows[VALUE_AT, row] = value_at
+                rows[VALUE_BYTES, row] = value_bytes
+                rows[HEADERS_AT, row] = headers_at
+                rows[HEADER_COUNT, row] = count
                 row += 1
-            place[AT_RECORD] += 1
-            place[AT_BYTE] += end - at
+            number += 1
             at = end
-        if at != batch[RECORDS_END]:
+        if at != records_end:
             return EXTRA_BYTES
         place[AT_BATCH] += 1
         place[AT_RECORD] = 0

@@ -75,14 +75,16 @@ class WantedRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of what is held at once."""
+    """Bounds of what is held at once.
 
-    max_rows: int = 32_768  # of one result
+    By default what is in work at a time stays in the processor's cache, and its memory is used again.
+    """
+
+    max_rows: int = 16_384  # of one result
     # Of keys, values and headers of one result; a row that has more comes alone.
-    max_bytes: int = 16 << 20
-    piece_bytes: int = (
-        8 << 20
-    )  # of decompressed batches that are looked at together: one batch at least
+    max_bytes: int = 2 << 20
+    # Of decompressed batches that are looked at together: one batch at least.
+    piece_bytes: int = 2 << 20
     max_batch_bytes: int = 256 << 20  # of one batch, decompressed: what the broker's readers accept
 
     def __post_init__(self) -> None:

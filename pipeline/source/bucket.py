@@ -87,17 +87,14 @@ class DirectoryBucket:
     def read(self, key: str, start: int, end: int) -> memoryview:
         """See `Bucket.read`."""
         try:
-            with (self._path / key).open("rb", buffering=0) as file:
+            with (self._path / key).open("rb") as file:
                 file.seek(start)
-                found = bytearray(end - start)
-                view, filled = memoryview(found), 0
-                while filled < len(found) and (count := file.readinto(view[filled:])):
-                    filled += count
+                found = file.read(end - start)
         except FileNotFoundError as error:
             raise ObjectGoneError(key) from error
         except OSError as error:
             raise SourceError(f"cannot read {key} of the bucket {self._path}: {error}") from error
-        return _exactly(view[:filled], key, start, end)
+        return _exactly(memoryview(found), key, start, end)
 
     def whole(self, key: str) -> bytes:
         """See `Bucket.whole`."""

@@ -24,6 +24,7 @@ from headrace.pipeline.source.reading import Reading, read_task
 from headrace.pipeline.source.tail.brokers import BrokerAccess
 from headrace.pipeline.source.tail.fetching import TailPart, TailReader
 from headrace.pipeline.source.transactions import AbortedRange
+from headrace.pipeline.source.worker_upkeep import shorten_upkeep
 
 
 @dataclass
@@ -83,6 +84,11 @@ def plan_tasks(
 
 def read_planned(options: SourceOptions, planned: AnyTask) -> Iterator[Any]:
     """Read a task in a worker; errors as of `read_task` and `TailReader.rows`."""
+    yield from _rows(options, planned)
+    shorten_upkeep()
+
+
+def _rows(options: SourceOptions, planned: AnyTask) -> Iterator[Any]:
     if isinstance(planned, BucketTask):
         yield from read_task(open_bucket(options.bucket), planned.task, planned.reading)
         return

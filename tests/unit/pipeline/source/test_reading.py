@@ -1,5 +1,6 @@
 """Planning and reading: each wanted offset once, whatever the layout, and whatever changes meanwhile."""
 
+import threading
 from dataclasses import replace
 from itertools import pairwise
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headrace.pipeline.source import blocks
 from headrace.pipeline.source.catalog import TopicPartition
 from headrace.pipeline.source.ends import PartitionEnds
 from headrace.pipeline.source.errors import DataLossError, OptionError, SourceError
@@ -103,6 +105,48 @@ def test_an_object_with_many_streams_is_one_task_that_reads_each_block_once() ->
     assert len(bucket.reads) == len(data) + 1  # and the index, once
     assert data[0][1] == 0
     assert all(a[2] == b[1] for a, b in pairwise(data))
+
+
+def test_one_read_is_ahead_of_what_a_task_works_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "RUN_BYTES", 1)
+    bucket = StoredTopics()
+    bucket.publish({0: [(0, 0, 60)]})
+    (task,) = planned(bucket)
+    read, is_ahead = bucket.read, threading.Event()
+
+    def telling(key: str, start: int, end: int) -> memoryview:
+        found = read(key, start, end)
+        if len(bucket.reads) == 1 + 2:  # the index, and two runs
+            is_ahead.set()
+        return found
+
+    monkeypatch.setattr(bucket, "read", telling)
+    bucket.reads.clear()
+    rows = read_task(bucket, task.task, replace(task.reading, columns=COLUMNS))
+    found = next(rows).to_pylist()
+    assert is_ahead.wait(10)
+    assert len(bucket.reads) == 1 + 2
+    found += [row for batch in rows for row in batch.to_pylist()]
+    assert [it["offset"] for it in found] == list(range(60))
+    data = bucket.reads[1:]
+    assert len(data) > 4
+    assert data[0][1] == 0
+    assert all(a[2] == b[1] for a, b in pairwise(data))
+
+
+def test_a_task_that_has_read_ahead_goes_on_in_other_objects(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(blocks, "RUN_BYTES", 1)
+    bucket = StoredTopics()
+    bucket.publish({0: [(0, 0, 60)]})
+    (task,) = planned(bucket)
+    rows = read_task(bucket, task.task, replace(task.reading, columns=COLUMNS))
+    found = next(rows).to_pylist()
+    bucket.publish({1: [(0, 0, 60)]})
+    bucket.delete(0)
+    found += [row for batch in rows for row in batch.to_pylist()]
+    assert [it["offset"] for it in found] == list(range(60))
 
 
 def test_indexes_of_large_objects_alone_are_read_to_plan() -> None:
