@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from array import array
-from collections.abc import Sequence
 from bisect import bisect_left, bisect_right
 from pathlib import Path
 from typing import Any, Final
@@ -61,17 +60,9 @@ class Times:
 
 
 class SteadyProducer:
-    """An idempotent producer of so many MB/s to the partitions of a topic, in turn unless `turns` says another order."""
+    """An idempotent producer of so many MB/s to all partitions of a topic in turn."""
 
-    def __init__(
-        self,
-        bootstrap: str,
-        topic: str,
-        partitions: int,
-        mb_per_s: float,
-        *,
-        turns: Sequence[int] = (),
-    ) -> None:
+    def __init__(self, bootstrap: str, topic: str, partitions: int, mb_per_s: float) -> None:
         self._producer = Producer(
             {
                 "bootstrap.servers": bootstrap,
@@ -84,7 +75,6 @@ class SteadyProducer:
             }
         )
         self._topic = topic
-        self._turns = turns or range(partitions)
         self.record_bytes = RECORD_BYTES
         self._rate = mb_per_s * 1e6 / RECORD_BYTES
         self.acknowledged = [Times() for _ in range(partitions)]
@@ -117,7 +107,7 @@ class SteadyProducer:
                     self._producer.produce(
                         self._topic,
                         value,
-                        partition=self._turns[self.sent % len(self._turns)],
+                        partition=self.sent % len(self.acknowledged),
                         on_delivery=self._on_delivery,
                     )
                 except BufferError:

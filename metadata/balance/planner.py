@@ -42,6 +42,7 @@ def plan(view: BalanceView, evening: frozenset[Goal], rules: Rules) -> PlanSteps
         rules: bounds.
     """
     shares = yield from _shares(view, rules)
+    rests = any(it > view.now_ms - rules.rest_ms for it in view.moved_ms.values())
     tried = 0
     moves: list[PlannedMove] = []
     bands = {goal: _Band(shares, goal, rules) for goal in Goal}
@@ -56,8 +57,8 @@ def plan(view: BalanceView, evening: frozenset[Goal], rules: Rules) -> PlanSteps
             found, pairs = _next_move(shares, band, MAX_PAIRS - tried, number_too=number_too)
             tried += pairs
             if found is None:
-                # Moves that are under way may make the next possible.
-                if not moves and not view.moving:
+                # Moves that are under way may make the next possible, and so may partitions that have rested.
+                if not (moves or view.moving or rests):
                     goes_on.discard(goal)
                     unreached.append(band.unreached())
                 break

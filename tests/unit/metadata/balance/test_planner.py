@@ -148,7 +148,7 @@ def test_a_goal_begins_above_its_band_and_goes_on_to_the_smaller_one() -> None:
     assert len(cluster.plan().moves) == RULES.max_planned
     cluster = model(2, [(1, MIB)] * 125 + [(2, MIB)] * 75)
     cluster.until_quiet(max_moves=20)
-    assert max(cluster.traffic().values()) == 110 * MIB
+    assert max(cluster.traffic().values()) == 107 * MIB
 
 
 def test_little_traffic_moves_nothing() -> None:
@@ -171,10 +171,28 @@ def test_a_partition_rests_after_a_move() -> None:
     cluster = model(2, [(1, 10 * MIB)] * 4)
     cluster.moved_ms = {PartitionKey("orders", it): 1 for it in range(4)}
     found = cluster.plan()
-    assert found.moves == ()
-    assert "no partition that may move now" in found.unreached[0]
+    assert (found.moves, found.unreached) == ((), ())
     cluster.now_ms += 1
     assert cluster.plan().moves
+
+
+def test_what_has_begun_goes_on_when_partitions_have_rested() -> None:
+    """Though no broker deviates by so much any more that it would begin."""
+    cluster = model(2, [(1, MIB)] * 115 + [(2, MIB)] * 85)
+    cluster.evening = frozenset({Goal.TRAFFIC})
+    cluster.moved_ms = {PartitionKey("orders", it): 1 for it in range(200)}
+    found = cluster.plan()
+    assert (found.moves, found.unreached) == ((), ())
+    assert found.evening == {Goal.TRAFFIC}
+    cluster.now_ms += 1
+    assert cluster.plan().moves
+
+
+def test_what_no_move_helps_is_given_up_and_told() -> None:
+    cluster = model(2, [(1, 10 * MIB)])
+    found = cluster.plan()
+    assert (found.moves, found.evening) == ((), frozenset())
+    assert "no partition that may move now" in found.unreached[0]
 
 
 def test_topics_that_are_switched_off_stay_and_still_count() -> None:
@@ -311,5 +329,5 @@ def test_a_hundred_brokers_reach_the_band_within_a_stated_number_of_moves() -> N
     mean = sum(cluster.traffic().values()) / 100
     assert max(abs(it - mean) for it in cluster.traffic().values()) <= mean * 0.10
     assert max(abs(it - 500) for it in cluster.numbers().values()) <= 50
-    assert len(moves) < 5_000
+    assert len(moves) < 5_300
     assert pairs < 3_000
