@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bench import load_program
 from bench.cold_topic import bucket_uri_of, create_topic
-from bench.process_usage import tree_cpu_s, usage
+from bench.process_usage import spent_since_s, tree_cpu_s, usage
 from headrace.config.spark_reader import reader_options
 from headrace.pipeline.session import create_session
 from tests.e2e.broker_process import HeadraceProcess
@@ -156,7 +156,7 @@ def backfill(
     def run(job: Callable[[], float], taken: Taken) -> None:
         spark_s, broker_s = tree_cpu_s(jvm), usage(broker.process.process_id).cpu_s
         taken.elapsed_s.append(job())
-        taken.spark_s.append(tree_cpu_s(jvm) - spark_s)
+        taken.spark_s.append(spent_since_s(spark_s, tree_cpu_s(jvm)))
         taken.broker_s.append(usage(broker.process.process_id).cpu_s - broker_s)
 
     with peak_of_workers() as peak:

@@ -40,6 +40,7 @@ class Balancer:
         self._clocks = clocks
         self._max_moves = settings.rules.max_moves
         self._has_room = asyncio.Event()
+        self._told_unreached: frozenset[str] = frozenset()
         self.state = BalanceState(settings, clocks.boot_ms())
 
     def note(self, node_id: int, loads: Loads) -> None:
@@ -83,8 +84,7 @@ class Balancer:
             slices = LoopSlices()
             view = await slices.run(state.view(self._image(), self._clocks.boot_ms()))
             state.adopt(await slices.run(state.plan_for(view)), self._clocks.boot_ms())
-            for reason in () if state.last_plan is None else state.last_plan.unreached:
-                logger.info("brokers are not even, and no move helps", extra={"reason": reason})
+            self._tell_unreached()
         taken = state.take(self._image(), self._clocks.boot_ms())
         if not taken:
             return
@@ -109,6 +109,15 @@ class Balancer:
             await self._committer.propose(partial(begin_wanted, wanted, self._max_moves))
         finally:
             state.settle(taken)
+
+    def _tell_unreached(self) -> None:
+        """Log what no move helps, once until that changes."""
+        plan = self.state.last_plan
+        unreached = {} if plan is None else {it.partition(":")[0]: it for it in plan.unreached}
+        for goal, reason in unreached.items():
+            if goal not in self._told_unreached:
+                logger.info("brokers are not even, and no move helps", extra={"reason": reason})
+        self._told_unreached = frozenset(unreached)
 
     async def describe(self, request: DescribeBalance) -> BalanceDescribed:
         """Describe the balance, and for a dry run what it would do now."""

@@ -16,7 +16,13 @@ from headrace.invariants import InvariantError
 from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
 from headrace.wal.device_size import DeviceSize
-from headrace.wal.errors import WalError, WalFailedError, WalLockedError, WalStateError
+from headrace.wal.errors import (
+    WalError,
+    WalFailedError,
+    WalInUseError,
+    WalLockedError,
+    WalStateError,
+)
 from headrace.wal.generations import Generations
 from headrace.wal.layout import RING_POSITION, Ring, Superblock
 from headrace.wal.open_device import DeviceOpener, open_device
@@ -223,8 +229,11 @@ class DeltaWal:
         for _ in range(LOCK_ATTEMPTS - 1):
             try:
                 return self._opener(self._config, True)  # noqa: FBT003 - a DeviceOpener
+            except WalInUseError:
+                raise  # it is mounted, or the like: that does not pass
             except WalLockedError:
                 await asyncio.sleep(LOCK_PAUSE_S)
+                self._require(_State.NEW)  # it may have been shut down
         return self._opener(self._config, True)  # noqa: FBT003
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:

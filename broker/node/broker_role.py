@@ -255,6 +255,7 @@ class BrokerRole:
                     metadata.balance_window_ms,
                     clock_ms,
                     is_alone=lambda: len(client.image.brokers) < 2,
+                    is_sound=lambda: parts.check_engine().ok and self._bucket.check().ok,
                 )
                 client.tell_loads(meter.take_loads)
                 jobs.append(meter.run())

@@ -11,6 +11,7 @@ What cannot be read is left to those who need it. The cache may have dropped wha
 import asyncio
 import logging
 from collections.abc import Sequence
+from heapq import nsmallest
 from typing import Final, Protocol
 
 from headrace.broker.partition.opening_queue import PartitionKey
@@ -45,7 +46,7 @@ class EndsAhead:
         self._blocks = blocks
         self._node_id = node_id
         self._changed = asyncio.Event()
-        self._coming: set[PartitionKey] = set()
+        self._coming: list[PartitionKey] = []  # in their order, MAX_AHEAD at most
         # Of the meta and data streams, as they were last read.
         self._ends: dict[PartitionKey, tuple[int, int]] = {}
         self._reading: dict[PartitionKey, asyncio.Task[None]] = {}
@@ -67,20 +68,19 @@ class EndsAhead:
             self._changed.set()
 
     def _look_at_moves(self, image: MetadataImage) -> None:
-        self._coming = {key for key, it in image.moves.items() if it.target == self._node_id}
-        self._ends = {key: end for key, end in self._ends.items() if key in self._coming}
+        coming = (key for key, it in image.moves.items() if it.target == self._node_id)
+        self._coming = nsmallest(MAX_AHEAD, coming)
+        self._ends = {key: self._ends[key] for key in self._coming if key in self._ends}
         if self._coming:
             self._changed.set()
 
     def _begin_due(self, tasks: asyncio.TaskGroup) -> None:
         image = self._client.image
-        for key in sorted(self._coming):
+        for key in self._coming:
             if len(self._reading) >= MAX_READING:
                 return  # the end of each of them looks again
             topic = image.topic_by_id(key[0])
             if topic is None or key in self._reading:
-                continue
-            if key not in self._ends and len(self._ends) >= MAX_AHEAD:
                 continue
             partition = topic.partitions[key[1]]
             meta = image.streams[partition.meta_stream_id]

@@ -15,6 +15,8 @@ from headrace.loop_slices import LoopSlices
 from headrace.metadata.rpc.loads import Loads
 
 LOOKS_PER_WINDOW: Final = 30
+# After so many looks something is told: what has just begun to count would be taken for a broker without load.
+LEAST_LOOKS: Final = 3
 
 
 class LoadMeter:
@@ -26,13 +28,16 @@ class LoadMeter:
         window_ms: int,
         clock_ms: Callable[[], int],
         is_alone: Callable[[], bool],
+        is_sound: Callable[[], bool],
     ) -> None:
         self._partitions = partitions
         self._is_alone = is_alone
+        self._is_sound = is_sound
         self._interval_ms = window_ms // LOOKS_PER_WINDOW
         self._averages = TrafficAverages(window_ms)
         self._clock_ms = clock_ms
         self._loads: Loads | None = None
+        self._looks = 0  # since there is another broker
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -43,15 +48,22 @@ class LoadMeter:
     async def look(self) -> None:
         """Take all counters in, if there is another broker to share the load with."""
         if self._is_alone():
+            self._looks = 0
             return
+        self._looks += 1
         slices = LoopSlices()
         samples = _samples(self._partitions.all())
-        self._loads = await slices.run(self._averages.take(samples, self._clock_ms()))
+        loads = await slices.run(self._averages.take(samples, self._clock_ms()))
+        self._loads = loads if self._looks >= LEAST_LOOKS else None
 
     def take_loads(self) -> Loads | None:
-        """What was seen since the last call; None: nothing was looked at."""
+        """What was seen since the last call; None: nothing was looked at.
+
+        Nor is anything told while the broker cannot append or has no bucket: with its traffic gone it would be given
+        more partitions.
+        """
         loads, self._loads = self._loads, None
-        return loads
+        return loads if self._is_sound() else None
 
 
 def _samples(partitions: Iterable[Partition]) -> Iterator[TrafficSample]:

@@ -74,6 +74,8 @@ class RefusedBatches:
         """
         key = (partition, header.producer_id)
         found = self._behind(key, header, now_ms)
+        while self.by_producer and self._is_over(self._oldest, now_ms):
+            del self.by_producer[next(iter(self.by_producer))]
         if found is None or found.behind == header.base_sequence:
             self.by_producer.pop(key, None)
             return None

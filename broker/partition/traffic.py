@@ -5,6 +5,7 @@ was looked at, so the average of a partition that has just been opened is not to
 """
 
 from collections.abc import Generator, Iterable
+from heapq import heappush, heappushpop
 from math import exp
 from typing import Final, NamedTuple, TypeVar
 
@@ -92,35 +93,31 @@ class TrafficAverages:
         self._taken_ms = now_ms
         kept = exp(-elapsed_ms / self._window_ms)
         averages = {}
-        loads = []
+        most: list[tuple[int, int, PartitionLoad]] = []  # a heap of those with the most traffic
+        bytes_in = bytes_out = requests = 0
         for count, it in enumerate(samples, start=1):
             average = self._averages.get(it.stream_id)
             if average is None:
                 average = _Average(it.stream_id)
             average.take(it, elapsed_ms, kept)
             averages[it.stream_id] = average
-            loads.append(average.told())
+            load = average.told()
+            bytes_in += load.rates.bytes_in
+            bytes_out += load.rates.bytes_out
+            requests += load.rates.requests
+            ranked = (load.rates.cost, -load.stream_id, load)
+            if len(most) < MAX_TOLD:
+                heappush(most, ranked)
+            else:
+                heappushpop(most, ranked)
             if count % STEP_PARTITIONS == 0:
                 yield
         self._averages = averages
         yield
-        loads.sort(key=_order)
-        yield
-        return _with_others_summed_up(loads)
-
-
-def _with_others_summed_up(loads: list[PartitionLoad]) -> Loads:
-    others = loads[MAX_TOLD:]
-    return Loads(
-        tuple(loads[:MAX_TOLD]),
-        len(others),
-        TrafficRates(
-            sum(it.rates.bytes_in for it in others),
-            sum(it.rates.bytes_out for it in others),
-            sum(it.rates.requests for it in others),
-        ),
-    )
-
-
-def _order(load: PartitionLoad) -> tuple[int, int]:
-    return -load.rates.cost, load.stream_id
+        told = [load for _, _, load in sorted(most, reverse=True)]
+        others = TrafficRates(
+            bytes_in - sum(it.rates.bytes_in for it in told),
+            bytes_out - sum(it.rates.bytes_out for it in told),
+            requests - sum(it.rates.requests for it in told),
+        )
+        return Loads(tuple(told), len(averages) - len(told), others)

@@ -46,7 +46,9 @@ class Rules(NamedTuple):
     """Bounds of the planner. Deviations are from the mean of the brokers that take part, as a part of it."""
 
     start_percent: int = 20  # a broker that deviates by more begins to be evened out
-    stop_percent: int = 7  # until none deviates by more: the extremes are 15 % apart then
+    stop_percent: int = 10  # until none deviates by more
+    # The same of numbers, which no load makes go up and down: the extremes are 15 % apart then.
+    stop_number_percent: int = 7
     # Deviations that are never looked at: in bytes/s that cost as much, and in partitions.
     least_traffic: int = 1 << 20
     least_number: int = 1

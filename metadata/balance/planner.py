@@ -5,7 +5,7 @@ smaller band: so loads that go up and down a little move nothing. A move is made
 unevenness less (`headrace.metadata.balance.shares.Shares.measure`), by which neither goal undoes the other's work.
 
 Moves under way count as done. Not moved are partitions of topics that are switched off, those that move, those that
-have changed their leader a short time ago, and those of brokers that are about to end: these leave by themselves
+have moved a short time ago, and those of brokers that are about to end: these leave by themselves
 (`headrace.metadata.controller.leaving`).
 
 Racks: with a replication factor of one there is no second replica to keep in another rack. What a rack is to its
@@ -42,7 +42,6 @@ def plan(view: BalanceView, evening: frozenset[Goal], rules: Rules) -> PlanSteps
         rules: bounds.
     """
     shares = yield from _shares(view, rules)
-    rests = any(it > view.now_ms - rules.rest_ms for it in view.moved_ms.values())
     tried = 0
     moves: list[PlannedMove] = []
     bands = {goal: _Band(shares, goal, rules) for goal in Goal}
@@ -57,8 +56,8 @@ def plan(view: BalanceView, evening: frozenset[Goal], rules: Rules) -> PlanSteps
             found, pairs = _next_move(shares, band, MAX_PAIRS - tried, number_too=number_too)
             tried += pairs
             if found is None:
-                # Moves that are under way may make the next possible, and so may partitions that have rested.
-                if not (moves or view.moving or rests):
+                # Moves that are under way may make the next possible.
+                if not moves and not view.moving:
                     goes_on.discard(goal)
                     unreached.append(band.unreached())
                 break
@@ -82,7 +81,8 @@ class _Band:
         self._start = max(self._mean * rules.start_percent // 100, floor)
         # Half the floor for bytes; a partition cannot be halved.
         stop_floor = floor // 2 if goal is Goal.TRAFFIC else floor
-        self._stop = max(self._mean * rules.stop_percent // 100, stop_floor)
+        stop_percent = rules.stop_percent if goal is Goal.TRAFFIC else rules.stop_number_percent
+        self._stop = max(self._mean * stop_percent // 100, stop_floor)
 
     def is_due(self, *, begun: bool) -> bool:
         """Whether a broker deviates by so much that the goal begins, or goes on."""

@@ -36,6 +36,12 @@ TOPIC_SWITCH: Final = "headrace.balance.enable"
 MAX_DECISIONS: Final = 100  # remembered
 PLAN_MS: Final = 60_000  # what has not begun by then is planned again, with newer loads
 LOADS_PER_WINDOW: Final = 5  # loads that are older than a window's part are not used
+# Nothing is planned for this part of a window after a broker has come or gone: others may follow, as in a restart of
+# all of them.
+CALMS_PER_WINDOW: Final = 10
+MAX_TAKEN_BACK: Final = (
+    5  # own moves one after the other: then nothing moves until these would have rested
+)
 STEP_TOPICS: Final = 500
 STEP_PARTITIONS: Final = 2_000
 
@@ -72,6 +78,9 @@ class BalanceState:
         self._loads = ToldLoads(settings.window_ms)
         self._moved_ms: dict[_Key, int] = {}
         self._emptied_ms: dict[int, int] = {}  # brokers that others moved partitions away from
+        self._brokers_ms: int | None = None  # when one has come or gone
+        self._taken_back = 0  # own moves since one has come to its end
+        self._taken_back_ms = now_ms
         self._own: dict[_Key, DecidedMove] = {}  # proposed or begun, and not over
         self._plan: deque[PlannedMove] = deque()
         self._planned_ms = now_ms
@@ -93,12 +102,7 @@ class BalanceState:
     def follow(self, old: MetadataImage, new: MetadataImage, now_ms: int) -> None:
         """Note moves that have begun and ended from one image to a later one."""
         if old.brokers is not new.brokers:
-            for broker in old.brokers.values():
-                known = new.brokers.get(broker.node_id)
-                if known is None or known.epoch_ended or known.epoch != broker.epoch:
-                    # A broker that comes back gets its share at once.
-                    self._loads.forget(broker.node_id)
-                    self._emptied_ms.pop(broker.node_id, None)
+            self._follow_brokers(old, new, now_ms)
         if old.configs is not new.configs:
             for node_id in new.brokers:
                 if is_drained(old.configs, node_id) and not is_drained(new.configs, node_id):
@@ -127,6 +131,17 @@ class BalanceState:
         brokers = self._taking_part(image, now_ms)
         if len(brokers) < 2:
             return "fewer than two brokers take part"
+        if self._brokers_ms is not None:
+            calm_ms = self._brokers_ms + self._settings.window_ms // CALMS_PER_WINDOW
+            if now_ms < calm_ms:
+                return f"a broker has come or gone: {-(-(calm_ms - now_ms) // 1000)} s are left"
+        if self._taken_back >= MAX_TAKEN_BACK:
+            rested_ms = self._taken_back_ms + self._rules.rest_ms
+            if now_ms < rested_ms:
+                return (
+                    f"{self._taken_back} moves one after the other were taken back, see the brokers' logs: "
+                    f"{-(-(rested_ms - now_ms) // 1000)} s are left"
+                )
         oldest_ms = now_ms - self._settings.window_ms // LOADS_PER_WINDOW
         silent = [it for it in sorted(brokers) if (self._loads.told_ms(it) or -1) < oldest_ms]
         if silent:
@@ -209,6 +224,16 @@ class BalanceState:
                 it.outcome = "not begun"
         self._own = {key: it for key, it in self._own.items() if it.outcome != "not begun"}
 
+    def _follow_brokers(self, old: MetadataImage, new: MetadataImage, now_ms: int) -> None:
+        if _lives(old) != _lives(new):
+            self._brokers_ms = now_ms
+        for broker in old.brokers.values():
+            known = new.brokers.get(broker.node_id)
+            if known is None or known.epoch_ended or known.epoch != broker.epoch:
+                # A broker that comes back gets its share at once.
+                self._loads.forget(broker.node_id)
+                self._emptied_ms.pop(broker.node_id, None)
+
     def _begun(self, key: _Key, move: MoveImage, image: MetadataImage, now_ms: int) -> None:
         own = self._own.get(key)
         if own is not None and own.move.target == move.target and own.outcome == "proposed":
@@ -235,6 +260,8 @@ class BalanceState:
         if own is not None:
             own.outcome = "moved" if moved else "taken back"
             self.taken_back_total += not moved
+            self._taken_back = 0 if moved else self._taken_back + 1
+            self._taken_back_ms = now_ms
 
     def _last_move_ms(self, topic: TopicImage, partition: PartitionImage) -> int | None:
         found = self._moved_ms.get((topic.topic_id, partition.partition))
@@ -256,6 +283,11 @@ class BalanceState:
         self._moved_ms = {key: it for key, it in self._moved_ms.items() if it > since_ms}
         self._emptied_ms = {key: it for key, it in self._emptied_ms.items() if it > since_ms}
         self._loads.prune(now_ms)
+
+
+def _lives(image: MetadataImage) -> set[tuple[int, int]]:
+    """The brokers that have not ended, each with its epoch."""
+    return {(it.node_id, it.epoch) for it in image.brokers.values() if not it.epoch_ended}
 
 
 def _is_off(image: MetadataImage, topic: TopicImage) -> bool:

@@ -44,7 +44,8 @@ def decode_compiled(
         records = int(batches[:, loops.RECORDS].sum())
         # A header may claim more records than its bytes can hold: a record has at least seven.
         capacity = min(limits.max_rows, records, len(data) // loops.LEAST_RECORD_BYTES + 1)
-        if rows.shape[1] < capacity:
+        capacity = max(capacity, 1)
+        if rows.shape[1] <= capacity:  # more than is used: loops are compiled for parts of arrays
             rows = np.empty((loops.ROW_FACTS, capacity + _PAD), np.int64)
         while True:
             count = loops.scan(data, batches, place, rows[:, :capacity], wanted)

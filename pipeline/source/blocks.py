@@ -46,13 +46,20 @@ def batch_runs(
     if len(runs) < 2:  # no thread for objects that are read at once: there may be many
         yield from (_opened(run, _read(bucket, stored, run), stored) for run in runs)
         return
-    with ThreadPoolExecutor(RUNS_AHEAD) as reader:
+    reader = ThreadPoolExecutor(RUNS_AHEAD)
+    try:
         ahead = reader.submit(_read, bucket, stored, runs[0])
         for number, run in enumerate(runs, 1):
-            data = ahead.result()
+            try:
+                data = ahead.result()
+            except BaseException:
+                del ahead  # else error, future and frame hold each other, and the run before
+                raise
             if number < len(runs):
                 ahead = reader.submit(_read, bucket, stored, runs[number])
             yield _opened(run, data, stored)
+    finally:
+        reader.shutdown(wait=False, cancel_futures=True)  # a read that has begun ends by itself
 
 
 def each_batch(bucket: Bucket, stored: StoredRange) -> Iterator[StreamRecordBatch]:

@@ -8,13 +8,17 @@ Source: daemon.py and worker_util.py of Apache Spark 4.0; zipimport of Python 3.
 """
 
 import gc
+import os
 import sys
 from typing import Final
 from zipimport import zipimporter
 
 from pyspark import TaskContext
+from pyspark.core.broadcast import _broadcastRegistry
 
 _SPARKS: Final = ("pyspark", "py4j")  # packages that a worker loads from archives of Spark's
+
+_DECODER: Final = "headrace.pipeline.columns.loops"
 
 _frozen: list[int] = []  # nothing yet, or how many objects
 
@@ -24,10 +28,18 @@ def shorten_upkeep() -> None:
     if TaskContext.get() is None:
         return
     _forget_importers()
-    if not _frozen:
+    if not _frozen and _may_freeze():
         gc.collect()  # what is garbage now would stay for ever
         gc.freeze()
         _frozen.append(gc.get_freeze_count())
+
+
+def _may_freeze() -> bool:
+    """Whether the worker serves further tasks, has loaded the decoder, and holds no broadcast of somebody else.
+
+    A broadcast that is frozen would not be freed when it is given up.
+    """
+    return "SPARK_REUSE_WORKER" in os.environ and _DECODER in sys.modules and not _broadcastRegistry
 
 
 def _forget_importers() -> None:

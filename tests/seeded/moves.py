@@ -117,8 +117,8 @@ BUGS = (
         "a partition that has left is served until it is closed once more",
         "broker/partition/moving.py",
         "PartitionMoves._image_changed",
-        "if self._leads(new, key, self._frozen[key][0]):\n    self._thaw(key)\nelse:\n    self._let_go(key)",
-        "if self._leads(new, key, self._frozen[key][0]):\n    self._thaw(key)",
+        "if self._leads(new, key, self._frozen[key].partition):\n    self._thaw(key)\nelse:\n    self._let_go(key)",
+        "if self._leads(new, key, self._frozen[key].partition):\n    self._thaw(key)",
         f"{_MOVING}::test_a_partition_is_let_go_with_the_entry_that_names_the_new_leader",
     ),
     SeededBug(

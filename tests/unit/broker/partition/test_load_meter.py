@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from headrace.broker.partition.load_meter import LOOKS_PER_WINDOW, LoadMeter
+from headrace.broker.partition.load_meter import LEAST_LOOKS, LOOKS_PER_WINDOW, LoadMeter
 from headrace.metadata.rpc.loads import Loads, PartitionLoad, TrafficRates
 from headrace.protocol.records.record import Record
 from tests.simulation import virtual_time
@@ -21,12 +21,15 @@ class Broker:
         self.open: dict[int, ServedPartition] = {}
         self.now_ms = 7
         self.is_alone = False
+        self.is_sound = True
         self.meter = LoadMeter(
             self,  # type: ignore[arg-type]
             WINDOW_MS,
             lambda: self.now_ms,
             lambda: self.is_alone,
+            lambda: self.is_sound,
         )
+        self.meter._looks = LEAST_LOOKS  # it has run for long
 
     def all(self) -> list[object]:
         """As `PartitionRegistry.all`."""
@@ -65,10 +68,24 @@ def test_a_broker_that_is_alone_counts_nothing() -> None:
         assert served.partition.traffic is None
         assert broker.meter.take_loads() is None
         broker.is_alone = False
-        await broker.look_after(0)
-        size = append(served)
-        told = await broker.look_after(1_000)
-        assert told.partitions == (PartitionLoad(5, TrafficRates(size, 0, 1)),)
+        for _ in range(LEAST_LOOKS - 1):
+            broker.now_ms += 1_000
+            await broker.meter.look()
+            assert broker.meter.take_loads() is None, "it would be taken for a broker without load"
+            append(served)
+        assert [it.stream_id for it in (await broker.look_after(1_000)).partitions] == [5]
+
+    asyncio.run(run())
+
+
+def test_a_broker_that_cannot_serve_tells_nothing() -> None:
+    async def run() -> None:
+        broker = Broker()
+        broker.is_sound = False
+        await broker.meter.look()
+        assert broker.meter.take_loads() is None
+        broker.is_sound = True
+        await broker.look_after(1_000)
 
     asyncio.run(run())
 

@@ -3,7 +3,12 @@
 import pytest
 
 from headrace.metadata.balance.cluster import Goal
-from headrace.metadata.balance.state import MAX_DECISIONS, PLAN_MS
+from headrace.metadata.balance.state import (
+    CALMS_PER_WINDOW,
+    MAX_DECISIONS,
+    MAX_TAKEN_BACK,
+    PLAN_MS,
+)
 from headrace.metadata.records.topics import ConfigRecord
 from headrace.metadata.rpc.requests import AlterReassignments, Reassignment
 from tests.unit.metadata.balance.balanced_cluster import (
@@ -51,6 +56,8 @@ def test_a_broker_that_has_registered_again_is_waited_for(cluster):
     cluster.do(cluster.controller.fence, 2)
     cluster.do(cluster.controller.register, 2)
     cluster.controller.begin_log(2)
+    assert cluster.waits_for() == "a broker has come or gone: 30 s are left"
+    cluster.now_ms += WINDOW_MS // CALMS_PER_WINDOW
     assert "brokers [2] have not told their loads lately" in cluster.waits_for()
 
 
@@ -139,6 +146,16 @@ def test_it_takes_part_again_once_it_has_registered_again(cluster):
     cluster.do(cluster.controller.fence, 1)
     cluster.do(cluster.controller.register, 1)
     cluster.controller.begin_log(1)
+    cluster.now_ms += WINDOW_MS // CALMS_PER_WINDOW
+    cluster.tell()
+    assert cluster.waits_for() is None
+
+
+def test_after_five_moves_in_a_row_that_were_taken_back_nothing_moves_for_a_while(cluster):
+    assert len(cluster.go_on()) == MAX_TAKEN_BACK
+    cluster.take_back_all()
+    assert "5 moves one after the other were taken back" in cluster.waits_for()
+    cluster.now_ms += REST_MS
     cluster.tell()
     assert cluster.waits_for() is None
 

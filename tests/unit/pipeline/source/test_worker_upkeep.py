@@ -12,6 +12,7 @@ import pyspark
 import pytest
 from pyspark import TaskContext
 
+from headrace.pipeline.columns import loops
 from headrace.pipeline.source import worker_upkeep
 from headrace.pipeline.source.worker_upkeep import shorten_upkeep
 
@@ -27,6 +28,7 @@ def thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def in_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TaskContext, "get", object)
+    monkeypatch.setenv("SPARK_REUSE_WORKER", "1")
 
 
 def archive_of(path: Path, module: str) -> str:
@@ -44,6 +46,21 @@ def test_what_is_loaded_is_frozen_once() -> None:
     shorten_upkeep()
     assert gc.get_freeze_count() <= frozen
     assert len(kept) == 1_000
+
+
+@pytest.mark.usefixtures("in_a_task")
+@pytest.mark.parametrize("why", ["not reused", "nothing decoded", "a broadcast"])
+def test_nothing_is_frozen_that_is_not_ours_or_serves_no_further_task(
+    why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if why == "not reused":
+        monkeypatch.delenv("SPARK_REUSE_WORKER")
+    elif why == "nothing decoded":
+        monkeypatch.delitem(sys.modules, loops.__name__)
+    else:
+        monkeypatch.setitem(worker_upkeep._broadcastRegistry, 1, object())
+    shorten_upkeep()
+    assert gc.get_freeze_count() == 0
 
 
 def test_nothing_is_done_outside_of_a_task() -> None:
