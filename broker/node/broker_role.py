@@ -247,18 +247,8 @@ class BrokerRole:
                 parts.coordinator.run(),
                 self._load_handlers(dispatcher),
             ]
-            metadata = self._config.metadata
-            if metadata.balance:
-                clock_ms = self._environment.boot_clock_ms
-                meter = LoadMeter(
-                    parts.partitions,
-                    metadata.balance_window_ms,
-                    clock_ms,
-                    is_alone=lambda: len(client.image.brokers) < 2,
-                    is_sound=lambda: parts.check_engine().ok and self._bucket.check().ok,
-                )
-                client.tell_loads(meter.take_loads)
-                jobs.append(meter.run())
+            if self._config.metadata.balance:
+                jobs.append(self._load_meter(client, parts).run())
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
                 admin.stage = "opening partitions"
@@ -321,6 +311,17 @@ class BrokerRole:
         readiness.add(parts.check_engine)
         readiness.add(parts.check_damage)
         readiness.add(lambda: _check_lease(client))
+
+    def _load_meter(self, client: MetadataClient, parts: BrokerParts) -> LoadMeter:
+        meter = LoadMeter(
+            parts.partitions,
+            self._config.metadata.balance_window_ms,
+            self._environment.boot_clock_ms,
+            is_alone=lambda: len(client.image.brokers) < 2,
+            is_sound=lambda: parts.check_engine().ok and self._bucket.check().ok,
+        )
+        client.tell_loads(meter.take_loads)
+        return meter
 
     def _address(self, bound: Endpoint, parts: BrokerParts, recovery: DrainReport) -> BrokerAddress:
         return BrokerAddress(

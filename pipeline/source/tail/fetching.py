@@ -100,6 +100,8 @@ class TailReader:
                 yield position, replace(found, records=whole)
                 position = last.next_offset
                 deadline_s = self._clock.monotonic_s() + PATIENCE_S
+            elif is_read_committed and found.last_stable_offset >= part.end_offset:
+                return  # compaction has left nothing below the end
             elif self._clock.monotonic_s() > deadline_s:
                 self._lost(part, position, part.end_offset, "the leader's log ends before them")
                 return
