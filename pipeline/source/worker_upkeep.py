@@ -18,7 +18,8 @@ from pyspark.core.broadcast import _broadcastRegistry
 
 _SPARKS: Final = ("pyspark", "py4j")  # packages that a worker loads from archives of Spark's
 
-_DECODER: Final = "headrace.pipeline.columns.loops"
+# The module of the decoder's loops, which ends so; its package has another name in the wheel for Spark.
+_DECODER: Final = ".columns.loops"
 
 _frozen: list[int] = []  # nothing yet, or how many objects
 
@@ -39,7 +40,9 @@ def _may_freeze() -> bool:
 
     A broadcast that is frozen would not be freed when it is given up.
     """
-    return "SPARK_REUSE_WORKER" in os.environ and _DECODER in sys.modules and not _broadcastRegistry
+    if "SPARK_REUSE_WORKER" not in os.environ or _broadcastRegistry:
+        return False
+    return any(it.endswith(_DECODER) for it in sys.modules)
 
 
 def _forget_importers() -> None:
