@@ -8,11 +8,8 @@ A leading controller moves nothing for a window of the balance after it has begu
 Both are shorter here than by default, so that the benchmark need not wait for them.
 """
 
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +17,6 @@ from bench.move_clients import EndConsumer, SteadyProducer
 from tests.cluster.cluster import Cluster
 from tests.cluster.node import Node
 from tests.cluster.wire_calls import create_topic, describe_topic
-from tests.environment.paths import ROOT
 
 MIB: Final = 1 << 20
 TOPIC: Final = "scaled"
@@ -60,7 +56,7 @@ def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
                 consumer.wait_for_records()
                 time.sleep(WARM_UP_S)
                 began_ns = time.monotonic_ns()
-                joined = join(cluster)
+                joined = cluster.join(JOINING)
                 even_s = seconds_until_even(cluster)
                 taken = taken_by_broker(cluster, producer, measured_s)
                 for broker in joined:
@@ -90,16 +86,6 @@ def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
             f"longest pause of a partition {longest_ms:,.0f} ms",
         ),
     ]
-
-
-def join(cluster: Cluster) -> list[Node]:
-    """Add brokers, and wait until they serve."""
-    joined = [cluster.add_broker() for _ in range(JOINING)]
-    for broker in joined:
-        broker.begin()
-    for broker in joined:
-        broker.wait_ready()
-    return joined
 
 
 def seconds_until_even(cluster: Cluster) -> float:
@@ -136,11 +122,7 @@ def taken_by_broker(
 
 
 def drain(cluster: Cluster, broker: Node) -> None:
-    """Move all partitions of a broker to the others."""
-    command: Sequence[str] = (
-        sys.executable, "-m", "headrace.broker", "cluster", "drain", str(broker.node_id),
-        "--bootstrap-server", cluster.bootstrap,
-    )  # fmt: skip
+    """Move all partitions of a broker to the others, and say how long that took."""
     began_s = time.monotonic()
-    subprocess.run(command, cwd=ROOT, check=True, timeout=WITHIN_S)
+    cluster.drain(broker)
     print(f"  {broker.name} drained in {time.monotonic() - began_s:.1f} s", flush=True)

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.cluster.bucket_proxy import Faults
-from tests.cluster.cluster import S3_NODE, SESSION_MS, Cluster, Wals
+from tests.cluster.cluster import QUICK_BALANCE, S3_NODE, SESSION_MS, Cluster, Wals
 from tests.cluster.node import Node
 from tests.cluster.scene import Scene
 from tests.environment.rotation import turn_of_today
@@ -28,12 +28,6 @@ _QUIET_ONE_IN = 4
 _FAILOVER_ONE_IN = 3
 _MAX_FAULTS = 3
 _HOLD_S = (0.5, 12.0)
-# Partitions move between faults, much sooner than by default.
-_BALANCE = {
-    "headrace.balance.enable": "true",
-    "headrace.balance.window.ms": "10000",
-    "headrace.balance.interval.ms": "1000",
-}
 
 
 class Chaos:
@@ -306,7 +300,7 @@ def main() -> int:
     print(f"--seed {seed} in {directory}")
     wals = Wals(options.wals)
     with Cluster(
-        directory, brokers=options.brokers, settings=_BALANCE, wals=wals, bucket_fails=True
+        directory, brokers=options.brokers, settings=QUICK_BALANCE, wals=wals, bucket_fails=True
     ) as cluster:
         scene = Scene(cluster, seed)
         chaos = Chaos(scene, random.Random(seed))

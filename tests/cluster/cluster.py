@@ -1,5 +1,6 @@
 """Controllers, brokers and an S3 server as processes, each a node of its own, and what a test does to them."""
 
+import subprocess
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from tests.cluster.small_disk import SmallDisk
 from tests.cluster.wire_calls import Quorum, describe_quorum, describe_topic, fenced_brokers
 from tests.e2e.wire import WireConnection
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer
-from tests.environment.paths import MissingComponentError
+from tests.environment.paths import ROOT, MissingComponentError
 from tests.environment.rotation import turn_of_today
 
 MIB = 1 << 20
@@ -32,6 +33,13 @@ FIRST_CONTROLLER_ID = 101
 S3_NODE = "s3"
 # So long a broker may be silent before it is fenced. Six processes and their clients share the processors.
 SESSION_MS = 6_000
+# Settings by which partitions move to even out brokers much sooner than by default.
+QUICK_BALANCE = {
+    "headrace.balance.enable": "true",
+    "headrace.balance.window.ms": "10000",
+    "headrace.balance.interval.ms": "1000",
+}
+_DRAINED_WITHIN_S = 180
 _METADATA_DISK_BYTES = 128 * MIB
 _WAL_DISK_BYTES = 1024 * MIB
 WAL_DISK = "wals"  # of all brokers that have their log in a file
@@ -137,6 +145,21 @@ class Cluster:
         broker = self._broker(node_id, f"b{node_id}")
         self.brokers.append(broker)
         return broker
+
+    def join(self, count: int) -> list[Node]:
+        """Add brokers, and wait until they serve."""
+        joined = [self.add_broker() for _ in range(count)]
+        for broker in joined:
+            broker.begin()
+        for broker in joined:
+            broker.wait_ready()
+        return joined
+
+    def drain(self, broker: Node) -> None:
+        """Move all partitions of a broker to the others, by the command."""
+        command = ["cluster", "drain", broker.node_id, "-b", self.bootstrap]
+        program = [sys.executable, "-m", "headrace.broker", *map(str, command)]
+        subprocess.run(program, cwd=ROOT, check=True, timeout=_DRAINED_WITHIN_S)
 
     def add_twin(self, broker: Node) -> Node:
         """Make a second process with the id of a broker, with directories and a WAL of its own; it is not started."""

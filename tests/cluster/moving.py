@@ -11,7 +11,6 @@ import argparse
 import json
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,13 +19,12 @@ from pathlib import Path
 
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from tests.cluster.bucket_proxy import Faults
-from tests.cluster.cluster import Cluster, Wals
+from tests.cluster.cluster import QUICK_BALANCE, Cluster, Wals
 from tests.cluster.java_load import TOPIC as JAVA_TOPIC
 from tests.cluster.node import Node
 from tests.cluster.python_load import TOPIC as PYTHON_TOPIC
 from tests.cluster.scene import Scene
 from tests.cluster.wire_calls import begin_moves, is_moving
-from tests.environment.paths import ROOT
 from tests.environment.rotation import turn_of_today
 
 MOVES = 200
@@ -36,12 +34,6 @@ MAX_AT_ONCE = 6
 MAX_APART = 4  # partitions, between brokers that are even
 CHECK_EACH = 25  # moves
 BUCKET_FAULTS = Faults(failed=0.05, unheard=0.02, cut=0.02, slow=0.1, slow_ms=200)
-WINDOW_MS = 10_000
-SETTINGS = {
-    "headrace.balance.enable": "true",
-    "headrace.balance.window.ms": str(WINDOW_MS),
-    "headrace.balance.interval.ms": "1000",
-}
 MOVED_WITHIN_S = 120
 DRAINED_WITHIN_S = 180
 
@@ -77,11 +69,7 @@ class Moving:
 
     def grow(self) -> list[Node]:
         """Add brokers, and wait until all have as many partitions, more or less."""
-        joined = [self._cluster.add_broker() for _ in range(JOINING)]
-        for broker in joined:
-            broker.begin()
-        for broker in joined:
-            broker.wait_ready()
+        joined = self._cluster.join(JOINING)
         began_s = time.monotonic()
         self._cluster.wait_until(self._is_even, "brokers have as many partitions, more or less")
         self.even_s = time.monotonic() - began_s
@@ -92,9 +80,7 @@ class Moving:
     def shrink(self, leaving: list[Node]) -> None:
         """Drain brokers, and stop them."""
         for broker in leaving:
-            command = ["cluster", "drain", broker.node_id, "-b", self._cluster.bootstrap]
-            program = [sys.executable, "-m", "headrace.broker", *map(str, command)]
-            subprocess.run(program, cwd=ROOT, check=True, timeout=DRAINED_WITHIN_S)
+            self._cluster.drain(broker)
             assert not self._led()[broker.node_id]
             broker.stop(timeout_s=DRAINED_WITHIN_S)
             self.seen["drained"] += 1
@@ -155,7 +141,7 @@ def main() -> int:
     seed = turn_of_today(1)[0] if options.seed is None else options.seed
     directory = Path(tempfile.mkdtemp(prefix="headrace-moving-"))
     print(f"--seed {seed} in {directory}")
-    with Cluster(directory, settings=SETTINGS, wals=Wals.HALF, bucket_fails=True) as cluster:
+    with Cluster(directory, settings=QUICK_BALANCE, wals=Wals.HALF, bucket_fails=True) as cluster:
         scene = Scene(cluster, seed)
         moving = Moving(scene, random.Random(seed))
         try:
