@@ -45,6 +45,7 @@ WITHIN_S: Final = 60
 HEARD_S: Final = 2.0  # until the broker that is asked knows the new leader, at most
 POLL_S: Final = 0.01
 STEPS: Final = ("upload_ms", "checkpoint_ms", "remainder_ms", "finish_ms", "freeze_ms")
+SLOWEST: Final = 8  # moves that are told one by one
 P50_MARK_MS: Final = 300
 P99_MARK_MS: Final = 1_000
 RESTART_MARK_MS: Final = 2_000
@@ -81,7 +82,7 @@ def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
         ) as cluster:
             cluster.fail_bucket(Faults(slow=1, slow_from_ms=AWAY_MS, slow_ms=AWAY_MS))
             found = move_under_load(cluster, "moved", moves)
-            tell_steps(cluster)
+            tell_steps(cluster, found)
         text = f"{where}: {moves - len(found)} of {moves} moves were taken back"
         marks.append((len(found) == moves, text))
         if found:
@@ -89,17 +90,24 @@ def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
     return marks
 
 
-def tell_steps(cluster: Cluster) -> None:
-    """Print how long each step of the moves took, by the logs of their sources."""
+def tell_steps(cluster: Cluster, found: Sequence[Pause]) -> None:
+    """Print how long each step of the moves took, by the logs of their sources, and those of the slowest moves."""
     moved = [
         it
         for broker in cluster.brokers
         for it in broker.log_events()
         if it.get("msg") == "partition moved to another broker"
     ]
+    moved.sort(key=lambda it: str(it["ts"]))
     for step in STEPS if moved else ():
         values = [float(str(it[step])) for it in moved]
         print(f"  {step:20}{statistics.median(values):10,.0f}{quantile(values, 0.99):10,.0f}")
+    if len(moved) != len(found):
+        return
+    slowest = sorted(zip(found, moved, strict=True), key=lambda it: -it[0].producer_ms)
+    for pause_of, its in slowest[:SLOWEST]:
+        steps = ", ".join(f"{step} {its[step]}" for step in STEPS)
+        print(f"  {its['ts']}: producer {pause_of.producer_ms:,.0f} ms; {steps}")
 
 
 def told(where: str, found: Sequence[Pause]) -> list[tuple[bool, str]]:

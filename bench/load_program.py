@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("load.c")
@@ -50,13 +51,13 @@ def produce(
     settings: tuple[str, ...] = (),
 ) -> dict[str, float]:
     """Run one producer; add `requests`, the number of Produce requests that it sent."""
-    statistics = BINARY.with_name("statistics.json")
-    statistics.unlink(missing_ok=True)
-    result = _run(
-        "produce", bootstrap, topic, str(records), str(record_bytes), str(batch_bytes),
-        str(linger_ms), str(rate), str(statistics), *settings,
-    )  # fmt: skip
-    brokers = json.loads(statistics.read_text())["brokers"].values()
+    with tempfile.TemporaryDirectory() as directory:
+        statistics = Path(directory) / "statistics.json"
+        result = _run(
+            "produce", bootstrap, topic, str(records), str(record_bytes), str(batch_bytes),
+            str(linger_ms), str(rate), str(statistics), *settings,
+        )  # fmt: skip
+        brokers = json.loads(statistics.read_text())["brokers"].values()
     result["requests"] = sum(broker.get("req", {}).get("Produce", 0) for broker in brokers)
     return result
 

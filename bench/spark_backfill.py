@@ -2,12 +2,13 @@
 
 Run it with `python -m bench.spark_backfill [--mib 2048] [--only "100 B zstd"]`. Each way copies a topic of four
 partitions to Parquet files with `local[2]`: through the broker (`format("kafka")`, with its defaults and with
-the options of `headrace spark session`), straight from the bucket (`format("headrace")`), and from the Parquet files of
-the run before, as what Spark can do at best. Each also reads without writing (`format("noop")`): the reader alone. All
-take turns; figures are medians. The broker is restarted after the topic was produced, so that nothing is in its memory.
+the options of `headrace spark session`), straight from the bucket (`format("headrace")`), by the job that is made for
+it (`headrace spark export`), and from the Parquet files of the run before, as what Spark can do at best. Each source
+also reads without writing (`format("noop")`): the reader alone. All take turns; figures are medians. The broker is restarted after the topic was produced, so that nothing is in its memory.
 """
 
 import argparse
+import io
 import random
 import shutil
 import statistics
@@ -15,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from bench import load_program
 from bench.cold_topic import bucket_uri_of, create_topic
 from bench.process_usage import spent_since_s, tree_cpu_s, usage
 from headrace.config.spark_reader import reader_options
+from headrace.pipeline.jobs import export
+from headrace.pipeline.jobs.told import Told
 from headrace.pipeline.session import create_session
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.spark import connector_jars
@@ -79,6 +82,18 @@ def by_headrace(
     """Read from the bucket."""
     reader = spark.read.format("headrace").option("bucket", bucket_uri_of(broker))
     return reader.options(subscribe=topic, **options).load()
+
+
+def exported_s(broker: HeadraceProcess, topic: str, directory: Path) -> float:
+    """Copy to Parquet files by `headrace spark export`, in the session that is there."""
+    shutil.rmtree(directory, ignore_errors=True)
+    where = [bucket_uri_of(broker), "--topics", topic, "--to", directory.as_uri()]
+    said = io.StringIO()
+    begin = time.monotonic()
+    with redirect_stdout(said), redirect_stderr(said):
+        code = export.run(export.parser().parse_args(where), Told(events=False, progress=False))
+    assert code == 0, said.getvalue()
+    return time.monotonic() - begin
 
 
 def seconds_of(frame: DataFrame, directory: Path) -> float:
@@ -150,7 +165,13 @@ def backfill(
         "headrace": lambda: by_headrace(spark, broker, topic),
         "parquet": lambda: spark.read.parquet(str(out / "headrace")),
     }
-    copies, reads = {it: Taken() for it in ways}, {it: Taken() for it in ways}
+
+    def copied(name: str) -> Callable[[], float]:
+        return lambda: seconds_of(ways[name](), out / name)
+
+    jobs = {name: copied(name) for name in ways}
+    jobs["export"] = lambda: exported_s(broker, topic, out / "export")
+    copies, reads = {it: Taken() for it in jobs}, {it: Taken() for it in ways}
     jvm = process_id_of(spark)
 
     def run(job: Callable[[], float], taken: Taken) -> None:
@@ -161,8 +182,8 @@ def backfill(
 
     with peak_of_workers() as peak:
         for _ in range(ROUNDS):
-            for name, frame in ways.items():
-                run(lambda: seconds_of(frame(), out / name), copies[name])
+            for name, job in jobs.items():
+                run(job, copies[name])
                 assert spark.read.parquet(str(out / name)).count() == count
             for name, frame in ways.items():
                 run(lambda: read_s(frame()), reads[name])
@@ -173,8 +194,9 @@ def backfill(
         f"\n| {topic} | to Parquet, rows/s | us of processor a row | broker, cores "
         "| reading alone, rows/s | us a row | broker, cores |\n" + "|---" * 7 + "|"
     )
-    for name in ways:
-        print(f"| {name} | {copies[name].told(count)} | {reads[name].told(count)} |")
+    for name in jobs:
+        alone = reads[name].told(count) if name in reads else "- | - | -"
+        print(f"| {name} | {copies[name].told(count)} | {alone} |")
     print(
         f"\nbroker when idle: {idle:.3f} cores; peak of a worker: {peak[0] / MIB:.0f} MiB",
         flush=True,

@@ -241,8 +241,8 @@ HEADRACE_KEYS = (
         type=ConfigType.STRING,
         field="wal.io",
         valid=OneOf(("auto", "aio", "threads")),
-        doc="How the WAL device is written: kernel AIO or a pool of threads; auto is the faster "
-        "that works.",
+        doc="How the WAL device is written: kernel AIO or a pool of threads; auto is the one that "
+        "is faster, as measured while it is written.",
     ),
     ConfigKey(
         name="headrace.wal.io.threads",

@@ -92,6 +92,16 @@ class DeviceFile:
         require(self.is_file)
         os.ftruncate(self.fd, size_bytes)
 
+    def duplicate(self) -> "DeviceFile":
+        """Return another descriptor of the same open file; the lock goes with the last of them."""
+        return DeviceFile(
+            self.path,
+            os.dup(self.fd),
+            is_file=self.is_file,
+            is_direct=self.is_direct,
+            writable=self.writable,
+        )
+
     def close(self) -> None:
         """Release the descriptor and, with it, the lock."""
         # Its number may be another file's from now on: what comes late must not reach that.

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 
 from headrace.config.node import WalConfig
@@ -9,6 +10,7 @@ from headrace.wal.aio_device import AioDevice, AioUnavailableError
 from headrace.wal.device import BlockDevice
 from headrace.wal.errors import WalDeviceError
 from headrace.wal.file_device import open_file
+from headrace.wal.measured_device import MeasuredDevice
 from headrace.wal.port import Medium
 from headrace.wal.thread_device import ThreadDevice
 
@@ -23,7 +25,8 @@ _logger = logging.getLogger("headrace.wal")
 def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT001 - a DeviceOpener
     """Open `config.path` on the running loop, by kernel AIO or threads as `config.io` says.
 
-    `auto` takes AIO where it works and is really asynchronous, which it is for direct IO only.
+    `auto` takes both, and measures which is faster, where AIO works and is really asynchronous, which it is for direct
+    IO only; else threads.
 
     Raises:
         WalDeviceError: the device cannot be opened, or not with the configured kind of IO.
@@ -45,12 +48,17 @@ def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT0
             )
         if config.io == "aio" or (config.io == "auto" and file.is_direct):
             try:
-                return AioDevice(file, loop, depth=config.io_depth + _DEPTH_BESIDE_WRITES)
+                aio = AioDevice(file, loop, depth=config.io_depth + _DEPTH_BESIDE_WRITES)
             except AioUnavailableError as error:
                 if config.io == "aio":
                     msg = f"kernel AIO is configured but not available: {error}"
                     raise WalDeviceError(msg) from error
                 _logger.info("kernel AIO is not available (%s); using threads", error)
+            else:
+                if config.io == "aio" or not writable:
+                    return aio
+                threads = ThreadDevice(file.duplicate(), loop, threads=config.io_threads)
+                return MeasuredDevice(aio, threads, time.perf_counter_ns)
         return ThreadDevice(file, loop, threads=config.io_threads)
     except BaseException:
         file.close()

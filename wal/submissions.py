@@ -26,6 +26,7 @@ class WriteStatistics:
     writes: LatencyHistogram = field(default_factory=LatencyHistogram)
     appends: LatencyHistogram = field(default_factory=LatencyHistogram)  # until they were confirmed
     queue: Callable[[], WriteQueue] = lambda: EMPTY_QUEUE  # to be called on the loop
+    io: Callable[[], str] = lambda: ""  # the kind of IO, as of `BlockDevice`; empty for a log of objects
 
     def written(self, size_bytes: int, latency_ns: int) -> None:
         """Count a write that is durable."""
@@ -53,7 +54,7 @@ class Submissions:
         self._started_ns: dict[int, int] = {}  # insertion order is age
         self._next_id = 0
         self._timer: asyncio.TimerHandle | None = None
-        self.statistics = WriteStatistics()
+        self.statistics = WriteStatistics(io=lambda: device.io)
 
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         """Start a write; as `BlockDevice.write`."""

@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, TopicPartition
 from tests.cluster.client_errors import SeenErrors
 from tests.cluster.cluster import Cluster
 from tests.cluster.wire_calls import create_topic
+from tests.e2e.admin_calls import end_offsets
 from tests.environment.java import java_environment
 from tests.environment.kafka import tool_command
 
@@ -128,9 +129,8 @@ class JavaLoad:
         settings = {"bootstrap.servers": self._cluster.bootstrap, "group.id": "check"}
         consumer = Consumer({**settings, "enable.auto.commit": False, "log_level": 0})
         found: dict[tuple[int, int], str] = {}
-        for number in range(self._partitions):
+        for number, end in end_offsets(self._cluster.bootstrap, TOPIC, self._partitions).items():
             partition = TopicPartition(TOPIC, number, 0)
-            end = consumer.get_watermark_offsets(partition, timeout=30)[1]
             consumer.assign([partition])
             for offset in range(end):
                 message = consumer.poll(30)

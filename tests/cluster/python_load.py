@@ -18,6 +18,7 @@ from kafka.structs import OffsetAndMetadata
 from tests.cluster.client_errors import SeenErrors
 from tests.cluster.cluster import Cluster
 from tests.cluster.wire_calls import create_topic
+from tests.e2e.admin_calls import end_offsets
 
 TOPIC = "python"
 GROUP = "python"
@@ -106,9 +107,9 @@ class PythonLoad:
         """After `stop`: each partition holds the numbers from 0 to the last acknowledged one; return the records."""
         settings = {"bootstrap.servers": self._cluster.bootstrap, "group.id": "check"}
         consumer = Consumer({**settings, "enable.auto.commit": False, "log_level": 0})
+        ends = end_offsets(self._cluster.bootstrap, TOPIC, self.partitions)
         for number, last in enumerate(self.acknowledged):
-            partition = TopicPartition(TOPIC, number, 0)
-            end = consumer.get_watermark_offsets(partition, timeout=30)[1]
+            partition, end = TopicPartition(TOPIC, number, 0), ends[number]
             assert end == last + 1, f"{TOPIC} {number} ends at {end}, {last} was acknowledged"
             consumer.assign([partition])
             for offset in range(end):

@@ -42,6 +42,7 @@ def loop_device(image: Path, sector_bytes: int) -> str | None:
     params=[
         "file-aio",
         "file-threads",
+        "file-auto",
         "loop-aio-512",
         "loop-aio-4096",
         "loop-threads-4096",

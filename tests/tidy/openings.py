@@ -119,6 +119,7 @@ OURS = {
     "is_bucket_in_memory",
     "is_in_memory",
     "KernelTimer",
+    "MeasuredDevice",
     "MemoryObjectStore",
     "OsDirectory",
     "ReservationFence",

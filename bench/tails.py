@@ -1,0 +1,350 @@
+"""What single records wait for beside other work: the tail of 5,000 acknowledged records a second.
+
+    python -m bench.tails [--only disk] [--seconds 15] [--runs 3] [--modes aio,threads] [--device /dev/DEVICE] [--alone]
+
+| beside | what else runs |
+|---|---|
+| nothing | |
+| uploads | a producer of 100 MB/s, whose records go to the WAL and the bucket on the same disk |
+| cold reader | a consumer of a topic of 1 GiB that was in no memory when it began, again and again |
+| compaction | a round over what 100 partitions have got just before |
+| full disk queue | another process that writes files of 1 GiB, with and without the page cache, and removes them |
+| busy core | another process that never sleeps |
+
+A node with its WAL in a file for each of `--modes`, one with its WAL on a block device if one is given (everything on it
+is overwritten), and Apache Kafka take turns. Latency runs from the moment at which a record is due until its acknowledgement. Of Headrace,
+its own metrics tell where the time went: `request` is a Produce request from its last byte to its answer, `append` is
+from the append to durable, `write` is the device's. `fio` is a write of 8 KiB with O_DSYNC beside the same work.
+Figures are medians of the runs, in ms.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench import load_program
+from bench.cold_topic import MIB, create_topic
+from bench.storage_isolation import ColdConsumer
+from tests.e2e.broker_process import HeadraceProcess
+from tests.environment.kafka import ApacheKafka
+
+RATE: Final = 5_000
+RECORD_BYTES: Final = 1_024
+BESIDE_MB_PER_S: Final = 100
+COLD_BYTES: Final = 1024 * MIB
+MERGED_BYTES: Final = 1024 * MIB
+MERGED_PARTITIONS: Final = 100
+WARM_UP_S: Final = 1.0
+FIO_S: Final = 5
+QUANTILES: Final = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
+STEPS: Final = {
+    "request": ("headrace_request_duration_seconds", 'api="produce"'),
+    "append": ("headrace_wal_append_duration_seconds", ""),
+    "write": ("headrace_wal_write_duration_seconds", ""),
+}
+SETTINGS: Final = {
+    "s3.wal.cache.size": str(640 * MIB),
+    "s3.wal.upload.threshold": str(96 * MIB),
+    "s3.block.cache.size": str(128 * MIB),
+}
+WAL_BYTES: Final = 512 * MIB
+_SPIN: Final = "while True: pass"
+_FILL_DISK: Final = """
+import mmap, os, sys
+block = mmap.mmap(-1, 1 << 20)
+block.write(os.urandom(1 << 20))
+while True:
+    names = [f"{sys.argv[1]}/large-{number}" for number in range(4)]
+    for number, name in enumerate(names):
+        flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC | (os.O_DIRECT if number % 2 else 0)
+        file = os.open(name, flags)
+        for _ in range(1024):
+            os.write(file, block)
+        os.close(file)
+    for name in names:
+        os.unlink(name)
+"""
+
+
+@dataclass
+class Server:
+    """One of those that take turns."""
+
+    name: str
+    bootstrap: str
+    directory: Path  # on the disk of its records
+    broker: HeadraceProcess | None = None
+    cold_records: int = 0
+
+
+def buckets(text: str, name: str, label: str) -> dict[float, float]:
+    """Read a histogram of a page of metrics: how many took at most so many seconds, of all series that match."""
+    found: dict[float, float] = defaultdict(float)
+    for line in text.splitlines():
+        if line.startswith(f"{name}_bucket{{") and label in line:
+            series, value = line.rsplit(" ", 1)
+            bound = re.search(r'le="([^"]+)"', series)
+            assert bound is not None, line
+            found[float(bound[1])] += float(value)
+    return found
+
+
+def quantile_ms(before: Mapping[float, float], after: Mapping[float, float], share: float) -> float:
+    """Of what came between two looks at a histogram; linear within a bucket."""
+    bounds = sorted(after)
+    counts = [after[it] - before.get(it, 0.0) for it in bounds]
+    due = share * counts[-1]
+    low_s, below = 0.0, 0.0
+    for bound_s, count in zip(bounds, counts, strict=True):
+        if count >= due and count > below:
+            within = (due - below) / (count - below)
+            high_s = low_s if bound_s == float("inf") else bound_s
+            return 1000 * (low_s + within * (high_s - low_s))
+        low_s, below = bound_s, count
+    return 0.0
+
+
+@contextmanager
+def nothing(_: Server) -> Iterator[None]:
+    """Alone."""
+    yield
+
+
+@contextmanager
+def uploads(server: Server) -> Iterator[None]:
+    """A producer of much more."""
+    topic = f"beside-{time.monotonic_ns()}"
+    create_topic(server.bootstrap, topic)
+    done = threading.Event()
+
+    def produce() -> None:
+        rate = BESIDE_MB_PER_S * 1e6 / RECORD_BYTES
+        while not done.is_set():
+            load_program.produce(
+                server.bootstrap, topic, records=round(5 * rate), record_bytes=RECORD_BYTES,
+                batch_bytes=1_000_000, linger_ms=5, rate=rate,
+            )  # fmt: skip
+
+    with in_thread(produce, done):
+        yield
+
+
+@contextmanager
+def cold_reader(server: Server) -> Iterator[None]:
+    """A consumer that reads all there is of a topic."""
+    consumer = ColdConsumer(server.bootstrap, "cold", server.cold_records, 0)
+    consumer.start()
+    yield
+    consumer.stop()
+
+
+@contextmanager
+def compaction(server: Server) -> Iterator[None]:
+    """Merges objects; Apache Kafka has none."""
+    broker = server.broker
+    if broker is None:
+        yield
+        return
+    topic = f"merged-{time.monotonic_ns()}"
+    create_topic(server.bootstrap, topic, MERGED_PARTITIONS)
+    produce_all(server, topic, MERGED_BYTES)
+    before = broker.metrics()["headrace_compaction_bytes_in_total"]
+    request = urllib.request.Request(broker.admin_url("/compact"), method="POST")
+    urllib.request.urlopen(request, timeout=30).close()
+    yield
+    found = broker.metrics()
+    done = (
+        found["headrace_compaction_bytes_in_total"] + found["headrace_compaction_group_done_bytes"]
+    )
+    assert done > before, "nothing was merged beside"
+
+
+@contextmanager
+def full_disk_queue(server: Server) -> Iterator[None]:
+    """Large files on the disk."""
+    with (
+        tempfile.TemporaryDirectory(dir=server.directory) as directory,
+        other(_FILL_DISK, directory),
+    ):
+        time.sleep(WARM_UP_S)
+        yield
+
+
+@contextmanager
+def busy_core(_: Server) -> Iterator[None]:
+    """A process that takes what it can of a core."""
+    with other(_SPIN):
+        yield
+
+
+BESIDE: Final[Mapping[str, Callable[[Server], AbstractContextManager[None]]]] = {
+    "nothing": nothing,
+    "uploads": uploads,
+    "cold reader": cold_reader,
+    "compaction": compaction,
+    "full disk queue": full_disk_queue,
+    "busy core": busy_core,
+}
+
+
+@contextmanager
+def in_thread(run: Callable[[], None], done: threading.Event) -> Iterator[None]:
+    """Run something meanwhile, which ends soon after `done` is set."""
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(WARM_UP_S)
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@contextmanager
+def other(program: str, *arguments: str) -> Iterator[None]:
+    """Run a Python program in another process meanwhile."""
+    process = subprocess.Popen([sys.executable, "-c", program, *arguments])
+    try:
+        yield
+        assert process.poll() is None, "what runs beside has ended"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def produce_all(server: Server, topic: str, size_bytes: int) -> int:
+    """Fill a topic; return the records."""
+    records = size_bytes // RECORD_BYTES
+    load_program.produce(
+        server.bootstrap, topic, records=records, record_bytes=RECORD_BYTES,
+        batch_bytes=16_384, linger_ms=5,
+    )  # fmt: skip
+    return records
+
+
+def measure(server: Server, beside: str, seconds: float) -> dict[str, float]:
+    """One run: what the producer saw, and what the broker says of it."""
+    broker = server.broker
+    pages = []
+    with BESIDE[beside](server):
+        pages.append("" if broker is None else broker.get("/metrics"))
+        told = load_program.produce(
+            server.bootstrap, "steady", records=round(RATE * seconds), record_bytes=RECORD_BYTES,
+            batch_bytes=16_384, linger_ms=0, rate=RATE,
+        )  # fmt: skip
+        pages.append("" if broker is None else broker.get("/metrics"))
+    found = {f"client {name}": told[f"{name}_ms"] for name in QUANTILES}
+    if broker is not None:
+        for step, (name, label) in STEPS.items():
+            before, after = (buckets(page, name, label) for page in pages)
+            for quantile, share in QUANTILES.items():
+                found[f"{step} {quantile}"] = quantile_ms(before, after, share)
+    return found
+
+
+def fio(server: Server, beside: str) -> dict[str, float]:
+    """Writes of 8 KiB with O_DSYNC, one after the other, into a file that is written in full already."""
+    with tempfile.TemporaryDirectory(dir=server.directory) as directory, BESIDE[beside](server):
+        command = [
+            "fio", "--name=wal", f"--filename={directory}/file", "--size=64m", "--rw=write", "--bs=8k",
+            "--direct=1", "--sync=dsync", "--overwrite=1", "--time_based", f"--runtime={FIO_S}",
+            "--rate_iops=2000", "--output-format=json",
+        ]  # fmt: skip
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    (job,) = json.loads(ran.stdout)["jobs"]
+    percentiles = job["write"]["clat_ns"]["percentile"]
+    keys = {"p50": "50.000000", "p99": "99.000000", "p999": "99.900000"}
+    return {f"fio {name}": percentiles[key] / 1e6 for name, key in keys.items()}
+
+
+def start(stack: ExitStack, scratch: Path, options: argparse.Namespace) -> list[Server]:
+    """Start all that take turns, with a topic that is cold."""
+    wals = {mode: f"{scratch / mode / 'data/wal'}" for mode in options.modes.split(",")}
+    if options.device is not None:
+        wals["device"] = str(options.device)
+    servers = []
+    for name, wal in wals.items():
+        mode = "auto" if name == "device" else name
+        overrides = {
+            **SETTINGS,
+            "s3.wal.path": f"0@file://{wal}?capacity={WAL_BYTES}",
+            "headrace.wal.io.mode": mode,
+        }
+        broker = stack.enter_context(HeadraceProcess(scratch / name, overrides=overrides))
+        servers.append(Server(name, broker.bootstrap, scratch / name, broker))
+    if not options.alone:
+        kafka = stack.enter_context(ApacheKafka(scratch / "kafka"))
+        servers.append(Server("kafka", kafka.bootstrap, scratch / "kafka"))
+    for server in servers:
+        create_topic(server.bootstrap, "steady")
+        create_topic(server.bootstrap, "cold")
+        server.cold_records = produce_all(server, "cold", COLD_BYTES)
+        if server.broker is not None:
+            server.broker.restart()
+        measure(server, "nothing", WARM_UP_S)
+    return servers
+
+
+def main() -> None:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.tails",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", default="", help="only work whose name contains this")
+    parser.add_argument("--seconds", type=float, default=15)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--modes", default="auto", help="of headrace.wal.io.mode: auto,aio,threads")
+    parser.add_argument("--device", type=Path, help="a block device: all on it is overwritten")
+    parser.add_argument("--alone", action="store_true", help="without Apache Kafka")
+    parser.add_argument("--directory", type=Path, help="on a disk with 20 GiB of room")
+    options = parser.parse_args()
+    load_program.build()
+    figures: dict[tuple[str, str], dict[str, list[float]]] = {}
+    with (
+        tempfile.TemporaryDirectory(dir=options.directory, prefix="headrace-bench-") as scratch,
+        ExitStack() as stack,
+    ):
+        servers = start(stack, Path(scratch), options)
+        for beside in (it for it in BESIDE if options.only in it):
+            for number in range(options.runs):
+                for server in servers if number % 2 else servers[::-1]:
+                    found = measure(server, beside, options.seconds)
+                    if server is servers[0]:
+                        found |= fio(server, beside)
+                    kept = figures.setdefault((beside, server.name), defaultdict(list))
+                    for name, value in found.items():
+                        kept[name].append(value)
+                    shown = ", ".join(f"{name} {value:.2f}" for name, value in found.items())
+                    print(f"  {beside} run {number + 1} {server.name}: {shown}", flush=True)
+    told = ("client", *STEPS, "fio")
+    print("\n| beside | node | " + " | ".join(f"{it} p50, p99, p999" for it in told) + " |")
+    print("|---" * (len(told) + 2) + "|")
+    for (beside, name), found_in in figures.items():
+        cells = [
+            ", ".join(
+                f"{statistics.median(values):.2f}"
+                for quantile in QUANTILES
+                if (values := found_in.get(f"{it} {quantile}"))
+            )
+            for it in told
+        ]
+        print(f"| {beside} | {name} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
