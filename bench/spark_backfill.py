@@ -88,6 +88,7 @@ def exported_s(broker: HeadraceProcess, topic: str, directory: Path) -> float:
     """Copy to Parquet files by `headrace spark export`, in the session that is there."""
     shutil.rmtree(directory, ignore_errors=True)
     where = [bucket_uri_of(broker), "--topics", topic, "--to", directory.as_uri()]
+    where += ["--compression", "snappy"]  # as Spark's own files have
     said = io.StringIO()
     begin = time.monotonic()
     with redirect_stdout(said), redirect_stderr(said):

@@ -1,6 +1,6 @@
 """What single records wait for beside other work: the tail of 5,000 acknowledged records a second.
 
-    python -m bench.tails [--only disk] [--seconds 15] [--runs 3] [--modes aio,threads] [--device /dev/DEVICE] [--alone]
+    python -m bench.tails [--only "busy core"] [--seconds 15] [--runs 3] [--modes aio,threads] [--device /dev/DEVICE] [--alone]
 
 | beside | what else runs |
 |---|---|
@@ -162,7 +162,8 @@ def compaction(server: Server) -> Iterator[None]:
     create_topic(server.bootstrap, topic, MERGED_PARTITIONS)
     produce_all(server, topic, MERGED_BYTES)
     before = broker.metrics()["headrace_compaction_bytes_in_total"]
-    request = urllib.request.Request(broker.admin_url("/compact"), method="POST")
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(broker.admin_url("/compact"), b"", headers, method="POST")
     urllib.request.urlopen(request, timeout=30).close()
     yield
     found = broker.metrics()
@@ -275,6 +276,8 @@ def start(stack: ExitStack, scratch: Path, options: argparse.Namespace) -> list[
     wals = {mode: f"{scratch / mode / 'data/wal'}" for mode in options.modes.split(",")}
     if options.device is not None:
         wals["device"] = str(options.device)
+        erase = ["wal", "format", "--force", str(options.device)]
+        subprocess.run([sys.executable, "-m", "headrace.broker", *erase], check=True)
     servers = []
     for name, wal in wals.items():
         mode = "auto" if name == "device" else name
@@ -305,7 +308,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--only", default="", help="only work whose name contains this")
+    parser.add_argument("--only", nargs="*", choices=BESIDE, default=BESIDE, help="these alone")
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--modes", default="auto", help="of headrace.wal.io.mode: auto,aio,threads")
@@ -320,7 +323,7 @@ def main() -> None:
         ExitStack() as stack,
     ):
         servers = start(stack, Path(scratch), options)
-        for beside in (it for it in BESIDE if options.only in it):
+        for beside in options.only:
             for number in range(options.runs):
                 for server in servers if number % 2 else servers[::-1]:
                     found = measure(server, beside, options.seconds)

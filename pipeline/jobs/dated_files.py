@@ -18,6 +18,7 @@ from headrace.pipeline.jobs.manifest import (
 COLUMNS: Final = ("partition", "offset", "timestamp", "timestampType", "key", "value", "headers")
 TARGET_FILE_BYTES: Final = 256 * 1024 * 1024
 MAX_FILE_BYTES: Final = 512 * 1024 * 1024
+COMPRESSIONS: Final = ("zstd", "snappy", "lz4", "none")  # the first is the default
 MAX_OPEN_FILES: Final = 32  # days that are written at once; beyond, the largest file is finished
 # Of rows that wait for their row group, in memory: of one file, and of all that are open.
 ROW_GROUP_BYTES: Final = 64 * 1024 * 1024
@@ -72,6 +73,7 @@ class DatedFiles:
         finish: Callable[[str, BinaryIO], int],
         dates: frozenset[str] | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
+        compression: str = COMPRESSIONS[0],
     ) -> None:
         """Begin.
 
@@ -81,12 +83,14 @@ class DatedFiles:
             finish: given both, the file's bytes.
             dates: those that are wanted; None: all.
             max_file_bytes: of one file.
+            compression: one of `COMPRESSIONS`.
         """
         self._ranges = ranges
         self._begin = begin
         self._finish = finish
         self._dates = dates
         self._max_file_bytes = max_file_bytes
+        self._compression = compression
         self._position = Position()  # behind what was added
         self._covered: dict[str, Position] = {}  # by date: what its finished files are about
         self._open: dict[str, _Open] = {}
@@ -143,7 +147,9 @@ class DatedFiles:
         if file is None:
             name, sink = self._begin(day, self._files)
             self._files += 1
-            file = self._open[day] = _Open(name, sink, _writer(sink, rows.schema))
+            file = self._open[day] = _Open(
+                name, sink, _writer(sink, rows.schema, self._compression)
+            )
         file.waiting.append(rows)
         file.waiting_bytes += rows.nbytes
         file.rows += rows.num_rows
@@ -171,11 +177,11 @@ class DatedFiles:
         self.written.append(WrittenFile(file.name, day, file.rows, size_bytes, ranges))
 
 
-def _writer(sink: BinaryIO, schema: Any) -> Any:
+def _writer(sink: BinaryIO, schema: Any, compression: str) -> Any:
     return pq.ParquetWriter(
         sink,
         schema,
-        compression="zstd",
+        compression=compression,
         use_dictionary=["partition", "timestampType", "key"],
         write_statistics=["partition", "offset", "timestamp"],
     )

@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 from headrace.pipeline.jobs import job_arguments
 from headrace.pipeline.jobs.dated_files import (
     COLUMNS,
+    COMPRESSIONS,
     MAX_FILE_BYTES,
     TARGET_FILE_BYTES,
     DatedFiles,
@@ -89,6 +90,12 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         default=TARGET_FILE_BYTES,
         help=f"of a file, about; at most {MAX_FILE_BYTES} (default {TARGET_FILE_BYTES})",
+    )
+    made.add_argument(
+        "--compression",
+        choices=COMPRESSIONS,
+        default=COMPRESSIONS[0],
+        help=f"of the files (default {COMPRESSIONS[0]}); snappy and lz4 take less time",
     )
     made.add_argument(
         "--fail-on-data-loss",
@@ -202,6 +209,7 @@ class Planner:
             dates=dates,
             fails_on_loss=self._options.fails_on_loss,
             max_file_bytes=min(MAX_FILE_BYTES, 2 * self._arguments.file_bytes),
+            compression=self._arguments.compression,
         )
 
     def _divided(
@@ -251,6 +259,7 @@ class Planner:
             ranges,
             begin=lambda day, _: (day, io.BytesIO()),
             finish=lambda _, file: len(file.getvalue()),  # type: ignore[attr-defined]
+            compression=self._arguments.compression,
         )
         reading = Reading(COLUMNS, self._options.fails_on_loss, catalog.cluster_id)
         for batch in read_task(self._bucket, (piece,), reading):

@@ -27,6 +27,7 @@ class ExportTask(NamedTuple):
     dates: frozenset[str] | None  # None: all
     fails_on_loss: bool
     max_file_bytes: int
+    compression: str
 
     @property
     def ranges(self) -> tuple[PartitionRange, ...]:

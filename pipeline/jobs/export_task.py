@@ -44,6 +44,7 @@ def export(task: ExportTask) -> Exported:
         finish=target.finish,
         dates=task.dates,
         max_file_bytes=task.max_file_bytes,
+        compression=task.compression,
     )
     reading = Reading(COLUMNS, task.fails_on_loss, task.cluster_id)
     for batch in read_task(bucket, task.parts, reading):

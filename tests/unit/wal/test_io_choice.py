@@ -1,9 +1,10 @@
 """Which kind of IO small writes go by."""
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 
-from headrace.wal.io_choice import PAIRS, SMALL_BYTES, WRITES_BETWEEN, IoChoice
+from headrace.wal.io_choice import PAIRS, SMALL_BYTES, STALLS, WRITES_BETWEEN, IoChoice
 
 US = 1_000
 
@@ -53,9 +54,17 @@ def test_kinds_that_differ_little_are_left_as_they_are() -> None:
 
 def test_a_disk_that_stalls_says_nothing_about_a_kind() -> None:
     choice = IoChoice()
-    stalls = iter([10**9] * 5 + [300 * US] * PAIRS)
+    stalls = iter([10**9] * STALLS + [300 * US] * PAIRS)
     write(choice, lambda kind: 300 * US if kind else next(stalls), 2 * PAIRS)
     assert choice.switches_total == 0
+
+
+def test_a_kind_of_which_every_second_write_waits_is_the_slower_one() -> None:
+    """As AIO beside one busy process, whose median stays what it was."""
+    choice = IoChoice()
+    waits = itertools.cycle([170 * US, 5_000 * US])
+    write(choice, lambda kind: 230 * US if kind else next(waits), 2 * PAIRS)
+    assert choice.kind == 1
 
 
 def test_large_writes_go_by_the_kind_in_use_and_are_not_measured() -> None:

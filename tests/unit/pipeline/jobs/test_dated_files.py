@@ -119,3 +119,13 @@ def test_files_do_not_outgrow_their_bound(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_nothing_makes_no_file() -> None:
     assert write([], [(0, 0, 30)], 7)[1] == []
+
+
+@pytest.mark.parametrize("compression", dated_files.COMPRESSIONS)
+def test_files_are_compressed_as_asked(compression: str) -> None:
+    rows = [(0, offset, 1) for offset in range(100)]
+    shelf, (file,) = write(rows, [(0, 0, 100)], 50, compression=compression)
+    assert shelf.rows(file.name) == rows
+    metadata = pq.ParquetFile(io.BytesIO(shelf.files[file.name].getvalue())).metadata
+    found = {metadata.row_group(0).column(it).compression for it in range(metadata.num_columns)}
+    assert found == {"UNCOMPRESSED" if compression == "none" else compression.upper()}
