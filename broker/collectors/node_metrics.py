@@ -133,12 +133,12 @@ class NodeCollector(Collector):
             "Time from an append (the first of its block) until it is durable",
             writes.appends,
         )
+        io = GaugeMetricFamily(
+            "headrace_wal_io", "The kind of IO by which the WAL is written now", labels=["kind"]
+        )
         if kind := writes.io():
-            io = GaugeMetricFamily(
-                "headrace_wal_io", "The kind of IO by which the WAL is written now", labels=["kind"]
-            )
             io.add_metric([kind], 1.0)
-            yield io
+        yield io
         yield gauge("wal_queue_depth", "Writes that are inflight or waiting", queue.writes)
         yield gauge(
             "wal_unflushed_bytes",
