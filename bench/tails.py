@@ -14,7 +14,7 @@
 A node with its WAL in a file for each of `--modes`, one with its WAL on a block device if one is given (everything on it
 is overwritten), and Apache Kafka take turns. Latency runs from the moment at which a record is due until its acknowledgement. Of Headrace,
 its own metrics tell where the time went: `request` is a Produce request from its last byte to its answer, `append` is
-from the append to durable, `write` is the device's. `fio` is a write of 8 KiB with O_DSYNC beside the same work.
+from the append to durable, `write` is the device's; beside uploads they count that producer's, too. `fio` is a write of 8 KiB with O_DSYNC beside the same work.
 Figures are medians of the runs, in ms.
 """
 

@@ -1,6 +1,5 @@
 """IO by kernel AIO or by threads, whichever is faster on this machine now: see `headrace.wal.io_choice`."""
 
-import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -83,15 +82,25 @@ class MeasuredDevice:
 
     async def close(self) -> None:
         """See `BlockDevice.close`."""
-        await asyncio.gather(*(it.close() for it in self._devices))
+        # One after the other: a close that is cancelled still releases, which needs that it has begun.
+        first, second = self._devices
+        try:
+            await first.close()
+        finally:
+            await second.close()
 
     def _measured(self, kind: int, begun_ns: int, done: WriteDone, error: OSError | None) -> None:
-        if error is None:
-            before = self._choice.switches_total
-            self._choice.note(kind, self._monotonic_ns() - begun_ns)
-            if self._choice.switches_total > before:
-                logger.info(
-                    "the other kind of IO is faster now; the WAL is written by it",
-                    extra={"path": self.path, "io": self.io},
-                )
-        done(error)
+        try:
+            if error is None:
+                self._note(kind, self._monotonic_ns() - begun_ns)
+        finally:
+            done(error)
+
+    def _note(self, kind: int, latency_ns: int) -> None:
+        before = self._choice.kind
+        self._choice.note(kind, latency_ns)
+        if self._choice.kind != before:
+            logger.info(
+                "the other kind of IO is faster now; the WAL is written by it",
+                extra={"path": self.path, "io": self.io},
+            )

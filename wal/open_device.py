@@ -9,7 +9,7 @@ from headrace.config.node import WalConfig
 from headrace.wal.aio_device import AioDevice, AioUnavailableError
 from headrace.wal.device import BlockDevice
 from headrace.wal.errors import WalDeviceError
-from headrace.wal.file_device import open_file
+from headrace.wal.file_device import DeviceFile, open_file
 from headrace.wal.measured_device import MeasuredDevice
 from headrace.wal.port import Medium
 from headrace.wal.thread_device import ThreadDevice
@@ -25,8 +25,8 @@ _logger = logging.getLogger("headrace.wal")
 def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT001 - a DeviceOpener
     """Open `config.path` on the running loop, by kernel AIO or threads as `config.io` says.
 
-    `auto` takes both, and measures which is faster, where AIO works and is really asynchronous, which it is for direct
-    IO only; else threads.
+    `auto` takes both for a writer, and measures which is faster, where AIO works and is really asynchronous, which it
+    is for direct IO only; AIO alone for a reader; threads where AIO is not.
 
     Raises:
         WalDeviceError: the device cannot be opened, or not with the configured kind of IO.
@@ -55,11 +55,26 @@ def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT0
                     raise WalDeviceError(msg) from error
                 _logger.info("kernel AIO is not available (%s); using threads", error)
             else:
-                if config.io == "aio" or not writable:
-                    return aio
-                threads = ThreadDevice(file.duplicate(), loop, threads=config.io_threads)
-                return MeasuredDevice(aio, threads, time.perf_counter_ns)
+                is_measured = config.io == "auto" and writable
+                return _measured(aio, file, config, loop) if is_measured else aio
         return ThreadDevice(file, loop, threads=config.io_threads)
     except BaseException:
         file.close()
         raise
+
+
+def _measured(
+    aio: AioDevice, file: DeviceFile, config: WalConfig, loop: asyncio.AbstractEventLoop
+) -> BlockDevice:
+    """Add threads to AIO; where none can be started, AIO alone does it."""
+    try:
+        other = file.duplicate()
+        try:
+            threads = ThreadDevice(other, loop, threads=config.io_threads)
+        except BaseException:
+            other.close()
+            raise
+    except (OSError, RuntimeError, MemoryError) as error:
+        _logger.warning("no threads for the WAL (%s); using kernel AIO alone", error)
+        return aio
+    return MeasuredDevice(aio, threads, time.perf_counter_ns)

@@ -26,9 +26,8 @@ class WriteStatistics:
     writes: LatencyHistogram = field(default_factory=LatencyHistogram)
     appends: LatencyHistogram = field(default_factory=LatencyHistogram)  # until they were confirmed
     queue: Callable[[], WriteQueue] = lambda: EMPTY_QUEUE  # to be called on the loop
-    io: Callable[[], str] = lambda: (
-        ""
-    )  # the kind of IO, as of `BlockDevice`; empty for a log of objects
+    # The kind of IO, as of `BlockDevice`; empty for a log of objects.
+    io: Callable[[], str] = str
 
     def written(self, size_bytes: int, latency_ns: int) -> None:
         """Count a write that is durable."""

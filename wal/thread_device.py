@@ -28,6 +28,11 @@ class ThreadDevice:
     io = "threads"
 
     def __init__(self, file: DeviceFile, loop: asyncio.AbstractEventLoop, *, threads: int) -> None:
+        """Start the threads. The file is the device's once that has succeeded.
+
+        Raises:
+            RuntimeError, MemoryError: a thread cannot be started.
+        """
         self._file = file
         self._loop = loop
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -36,8 +41,12 @@ class ThreadDevice:
         self._idle = asyncio.Event()
         self._idle.set()
         self._threads = [DaemonThread(self._work, f"wal-io-{number}") for number in range(threads)]
-        for thread in self._threads:
-            thread.start()
+        try:
+            for thread in self._threads:
+                thread.start()
+        except BaseException:
+            self._end_threads()
+            raise
 
     @property
     def path(self) -> str:
@@ -98,9 +107,12 @@ class ThreadDevice:
                 self._release()
 
     def _release(self) -> None:
+        self._end_threads()
+        self._file.close()
+
+    def _end_threads(self) -> None:
         for _ in self._threads:
             self._queue.put(None)
-        self._file.close()
 
     def _start(self, operation: Callable[[], OSError | None], done: WriteDone) -> None:
         self._inflight += 1

@@ -134,10 +134,10 @@ class NodeCollector(Collector):
             writes.appends,
         )
         io = GaugeMetricFamily(
-            "headrace_wal_io", "The kind of IO by which the WAL is written now", labels=["kind"]
+            "headrace_wal_io", "Whether the WAL is written by this kind of IO now", labels=["kind"]
         )
-        if kind := writes.io():
-            io.add_metric([kind], 1.0)
+        for kind in ("aio", "threads"):
+            io.add_metric([kind], float(kind == writes.io()))
         yield io
         yield gauge("wal_queue_depth", "Writes that are inflight or waiting", queue.writes)
         yield gauge(

@@ -100,7 +100,7 @@ def test_power_cuts_under_a_broker_lose_nothing(
     assert any(taken)
 
 
-@pytest.mark.parametrize("mode", ["aio", "threads"])
+@pytest.mark.parametrize("mode", ["aio", "threads", "auto"])
 @pytest.mark.parametrize("action", ["error", "hang"])
 def test_a_failing_disk_ends_the_broker_with_its_reason(
     mode: str, action: str, disk: FaultDisk, tmp_path: Path

@@ -35,7 +35,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(900)]
 VOLUME_BYTES = int(os.environ.get("SPARK_JOB_MB", "30")) * 1_000_000
 VALUE_BYTES = 1_000
 PARTITIONS = 3
-UPLOADS = 20  # about, of a topic
+UPLOADS = 20  # about, of a topic, at least
+# Of one, at most: a stream with more of its own would get a Stream Object, which compaction may leave as it is.
+UPLOAD_BYTES = 12_000_000
 # Stream Set Objects, which each compaction takes, and which go as soon as they are replaced.
 BUSY = {
     "s3.wal.upload.interval.ms": "100",
@@ -105,8 +107,9 @@ class World:
         sent, noise = Sent(), random.randbytes(2 * VALUE_BYTES)
         producer = Producer({"bootstrap.servers": self.broker.bootstrap, "linger.ms": "50"})
         count = size_bytes // VALUE_BYTES
+        uploads = max(UPLOADS, size_bytes // UPLOAD_BYTES)
         for number in range(count):
-            if number % (count // UPLOADS) == 0:
+            if number % (count // uploads) == 0:
                 assert producer.flush(60) == 0
                 time.sleep(0.15)  # for an upload
             start, partition = number % VALUE_BYTES, number % PARTITIONS

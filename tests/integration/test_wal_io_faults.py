@@ -35,7 +35,13 @@ PATIENT_TIMEOUT_MS = 30_000
 CLOSE_TIMEOUT_S = 0.1
 WITHIN_S = 10.0
 EVER = 0  # for `times`
-WAYS = ["loop-aio-uvloop", "loop-threads-asyncio", "file-aio-asyncio", "file-threads-uvloop"]
+WAYS = [
+    "loop-aio-uvloop",
+    "loop-threads-asyncio",
+    "file-aio-asyncio",
+    "file-threads-uvloop",
+    "loop-auto-uvloop",
+]
 DATA = {"from_byte": RING_POSITION}
 SUPERBLOCK = {"to_byte": RING_POSITION}
 

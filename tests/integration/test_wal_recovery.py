@@ -169,7 +169,7 @@ def test_a_start_that_dies_after_the_loss_was_accepted_may_be_repeated(tmp_path:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("io", ["aio", "threads"])
+@pytest.mark.parametrize("io", ["aio", "threads", "auto"])
 def test_a_file_is_zeroed_to_the_end_by_however_many_starts_it_takes(
     tmp_path: Path, io: str
 ) -> None:

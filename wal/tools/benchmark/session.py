@@ -170,11 +170,11 @@ class Session:
             async for _ in wal.recover():
                 pass
             await wal.reset()
-            self.io = wal.device.io
             driver.begin()
             sampler = _Sampler(self._config.path) if counted else None
             figures = await self._measure(driver, load)
             samples = [] if sampler is None else sampler.end()
+            self.io = wal.device.io  # which `auto` has come to
         finally:
             driver.end()
             await wal.shutdown()

@@ -17,6 +17,7 @@ GAUGES = {
     "wal_confirmed_offset",
     "wal_trim_offset",
     "wal_queue_depth",
+    "wal_io",
     "wal_unflushed_bytes",
     "partitions_damaged",
     "wal_oldest_unflushed_age_seconds",
@@ -98,6 +99,7 @@ def test_the_names_that_dashboards_build_on_stay() -> None:
 def test_values_are_those_of_the_parts_in_the_units_of_their_names() -> None:
     found = page()
     assert found["headrace_wal_written_bytes_total"] == 9_000
+    assert (found["headrace_wal_io aio"], found["headrace_wal_io threads"]) == (0, 1)
     assert found["headrace_wal_write_duration_seconds_sum"] == pytest.approx(60.0028)
     assert found["headrace_wal_write_duration_seconds_count"] == 8
     assert found["headrace_wal_write_duration_seconds_bucket 0.0003"] == 0

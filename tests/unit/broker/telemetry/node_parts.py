@@ -55,6 +55,7 @@ def node_collector(engine: FakeEngine | None = None) -> NodeCollector:
         writes.written(1_000, 400_000)
     writes.written(2_000, 60_000_000_000)
     writes.appends.observe(250_000, count=17)
+    writes.io = lambda: "threads"
     writes.queue = lambda: WriteQueue(writes=18, oldest_age_ns=1_900_000_000)
     parts: dict[str, Any] = {
         "engine": engine or FakeEngine(),
