@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvloop
@@ -224,7 +225,9 @@ class Bench:
         assert not log.wal.room_for(1)
         if late:
             await self.ask(self.disk.release)
-            await self._opened[-1]._idle.wait()
+            opened: Any = self._opened[-1]
+            for device in getattr(opened, "_devices", (opened,)):  # `auto` has two
+                await device._idle.wait()
         started = time.monotonic()
         with pytest.raises(WalFailedError):
             await log.wal.shutdown()
