@@ -132,7 +132,7 @@ class World:
         reader = self.spark.read.format("headrace").option("subscribe", topic)
         reader = reader.option("bucket", self.bucket).option("columns", "partition,value")
         # Small ones: Spark reads the first ahead, before it is held up.
-        reader = reader.option("maxPartitionBytes", "512k")
+        reader = reader.option("maxPartitionBytes", str(max(512 << 10, VOLUME_BYTES // 200)))
         for name, value in options.items():
             reader = reader.option(name, str(value))
         parts = reader.load().rdd.mapPartitions(gate.hold())
