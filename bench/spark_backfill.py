@@ -4,7 +4,8 @@ Run it with `python -m bench.spark_backfill [--mib 2048] [--only "100 B zstd"]`.
 partitions to Parquet files with `local[2]`: through the broker (`format("kafka")`, with its defaults and with
 the options of `headrace spark session`), straight from the bucket (`format("headrace")`), by the job that is made for
 it (`headrace spark export`), and from the Parquet files of the run before, as what Spark can do at best. Each source
-also reads without writing (`format("noop")`): the reader alone. All take turns; figures are medians. The broker is restarted after the topic was produced, so that nothing is in its memory.
+also reads without writing (`format("noop")`): the reader alone. All take turns; figures are medians. The broker is
+restarted after the topic was produced, so that nothing is in its memory.
 """
 
 import argparse

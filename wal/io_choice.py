@@ -15,12 +15,10 @@ from typing import Final
 SMALL_BYTES: Final = 64 * 1024  # larger writes take as long as the device needs, by either kind
 PAIRS: Final = 16  # of a window
 STALLS: Final = 2  # writes of each kind in a window that are not counted, the slowest
-MAX_RATIO: Final = (
-    0.8  # of the other kind's time to that of the one in use, below which a window counts for it
-)
-MIN_WINDOWS: Final = (
-    2  # in a row that let the other kind take over; twice as many after each switch
-)
+# Of the other kind's time to that of the one in use: below it a window counts for the other kind.
+MAX_RATIO: Final = 0.8
+# So many windows in a row let the other kind take over; twice as many after each switch.
+MIN_WINDOWS: Final = 2
 MAX_WINDOWS: Final = 8
 # Small writes between two pairs: none in the first window, then so many. A slow probe holds up the confirmation of all
 # writes behind it, so they become rare while windows speak for the kind in use.

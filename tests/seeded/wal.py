@@ -501,4 +501,22 @@ BUGS = (
         "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, epochs, 1)",
         "tests/unit/storage/test_recovery.py::test_the_commits_of_a_recovery_tell_no_wal_offset",
     ),
+    SeededBug(
+        "wal-45",
+        "a write that failed is confirmed when its kind of IO was being measured",
+        "wal/measured_device.py",
+        "MeasuredDevice._measured",
+        "done(error)",
+        "done(None)",
+        f"{_UNIT}/test_measured_device.py::test_a_write_that_fails_is_passed_on_and_says_nothing_about_its_kind",
+    ),
+    SeededBug(
+        "wal-46",
+        "a start without threads for the WAL keeps its lock for as long as the process lives",
+        "wal/open_device.py",
+        "_measured",
+        "other.close()",
+        "pass",
+        f"{_UNIT}/test_measured_device.py::test_without_threads_aio_alone_does_it_and_nothing_stays[threads]",
+    ),
 )
