@@ -23,9 +23,8 @@ from typing import NamedTuple
 
 from headrace.invariants import InvariantError
 from headrace.wal.device import WriteDone, explained, settle, short_io_error
+from headrace.wal.file_backed_device import FileBackedDevice
 from headrace.wal.file_device import DeviceFile
-from headrace.wal.holes import unwritten_ranges
-from headrace.wal.port import Medium
 
 logger = logging.getLogger("headrace.wal")
 
@@ -109,7 +108,7 @@ class _Context:
         self._syscall(self._destroy, self._id)
 
 
-class AioDevice:
+class AioDevice(FileBackedDevice):
     """A `BlockDevice` on kernel AIO.
 
     At most `depth` operations are at the kernel; more wait in order. Their number is bounded by the
@@ -124,7 +123,7 @@ class AioDevice:
         Raises:
             AioUnavailableError: the kernel refuses.
         """
-        self._file = file
+        super().__init__(file)
         self._loop = loop
         self._context = _Context(depth)
         self._control_blocks = [(ctypes.c_char * _CONTROL_BLOCK.size)() for _ in range(depth)]
@@ -142,43 +141,6 @@ class AioDevice:
         self._idle.set()
         self._eventfd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         loop.add_reader(self._eventfd, self._on_events)
-
-    @property
-    def path(self) -> str:
-        """Path of the file or device."""
-        return self._file.path
-
-    @property
-    def size_bytes(self) -> int:
-        """Current size."""
-        return self._file.size_bytes
-
-    @property
-    def medium(self) -> Medium:
-        """See `headrace.wal.device.BlockDevice`."""
-        return self._file.medium
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it is a regular file."""
-        return self._file.is_file
-
-    @property
-    def lock_name(self) -> str:
-        """See `BlockDevice`."""
-        return self._file.lock_name
-
-    def allocate(self, size_bytes: int) -> None:
-        """See `BlockDevice.allocate`."""
-        self._file.allocate(size_bytes)
-
-    def shrink(self, size_bytes: int) -> None:
-        """See `BlockDevice.shrink`."""
-        self._file.shrink(size_bytes)
-
-    def unwritten(self, start: int, end: int) -> list[tuple[int, int]]:
-        """See `BlockDevice.unwritten`."""
-        return unwritten_ranges(self._file, start, end)
 
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         """See `BlockDevice.write`."""

@@ -5,19 +5,25 @@ from collections.abc import Callable
 from functools import partial
 
 from headrace.wal.device import BlockDevice, WriteDone
+from headrace.wal.file_backed_device import FileBackedDevice
+from headrace.wal.file_device import DeviceFile
 from headrace.wal.io_choice import IoChoice
-from headrace.wal.port import Medium
 
 logger = logging.getLogger("headrace.wal")
 
 
-class MeasuredDevice:
+class MeasuredDevice(FileBackedDevice):
     """A `BlockDevice` on two devices of the same open file, each with a descriptor of its own."""
 
     def __init__(
-        self, first: BlockDevice, second: BlockDevice, monotonic_ns: Callable[[], int]
+        self,
+        file: DeviceFile,
+        first: BlockDevice,
+        second: BlockDevice,
+        monotonic_ns: Callable[[], int],
     ) -> None:
-        """Begin with the first."""
+        """Begin with the first, whose file it is."""
+        super().__init__(file)
         self._devices = (first, second)
         self._monotonic_ns = monotonic_ns
         self._choice = IoChoice()
@@ -28,46 +34,9 @@ class MeasuredDevice:
         return self._devices[self._choice.kind].io
 
     @property
-    def path(self) -> str:
-        """Path of the file or device."""
-        return self._devices[0].path
-
-    @property
-    def size_bytes(self) -> int:
-        """Current size."""
-        return self._devices[0].size_bytes
-
-    @property
-    def medium(self) -> Medium:
-        """See `headrace.wal.device.BlockDevice`."""
-        return self._devices[0].medium
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it is a regular file."""
-        return self._devices[0].is_file
-
-    @property
-    def lock_name(self) -> str:
-        """See `BlockDevice`."""
-        return self._devices[0].lock_name
-
-    @property
     def hangs(self) -> bool:
         """See `BlockDevice`."""
         return any(it.hangs for it in self._devices)
-
-    def allocate(self, size_bytes: int) -> None:
-        """See `BlockDevice.allocate`."""
-        self._devices[0].allocate(size_bytes)
-
-    def shrink(self, size_bytes: int) -> None:
-        """See `BlockDevice.shrink`."""
-        self._devices[0].shrink(size_bytes)
-
-    def unwritten(self, start: int, end: int) -> list[tuple[int, int]]:
-        """See `BlockDevice.unwritten`."""
-        return self._devices[0].unwritten(start, end)
 
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         """See `BlockDevice.write`."""

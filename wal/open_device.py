@@ -77,4 +77,4 @@ def _measured(
     except (OSError, RuntimeError, MemoryError) as error:
         _logger.warning("no threads for the WAL (%s); using kernel AIO alone", error)
         return aio
-    return MeasuredDevice(aio, threads, time.perf_counter_ns)
+    return MeasuredDevice(file, aio, threads, time.perf_counter_ns)

@@ -12,14 +12,13 @@ from queue import SimpleQueue
 
 from headrace.daemon_threads import DaemonThread
 from headrace.wal.device import WriteDone, explained, settle, short_io_error
+from headrace.wal.file_backed_device import FileBackedDevice
 from headrace.wal.file_device import DeviceFile
-from headrace.wal.holes import unwritten_ranges
-from headrace.wal.port import Medium
 
 _CLOSE_TIMEOUT_S = 5.0
 
 
-class ThreadDevice:
+class ThreadDevice(FileBackedDevice):
     """A `BlockDevice` on blocking system calls.
 
     The queue before the threads is bounded by its users: the IO depth of the log, and one read.
@@ -33,7 +32,7 @@ class ThreadDevice:
         Raises:
             RuntimeError, MemoryError: a thread cannot be started.
         """
-        self._file = file
+        super().__init__(file)
         self._loop = loop
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._inflight = 0
@@ -47,43 +46,6 @@ class ThreadDevice:
         except BaseException:
             self._end_threads()
             raise
-
-    @property
-    def path(self) -> str:
-        """Path of the file or device."""
-        return self._file.path
-
-    @property
-    def size_bytes(self) -> int:
-        """Current size."""
-        return self._file.size_bytes
-
-    @property
-    def medium(self) -> Medium:
-        """See `headrace.wal.device.BlockDevice`."""
-        return self._file.medium
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it is a regular file."""
-        return self._file.is_file
-
-    @property
-    def lock_name(self) -> str:
-        """See `BlockDevice`."""
-        return self._file.lock_name
-
-    def allocate(self, size_bytes: int) -> None:
-        """See `BlockDevice.allocate`."""
-        self._file.allocate(size_bytes)
-
-    def shrink(self, size_bytes: int) -> None:
-        """See `BlockDevice.shrink`."""
-        self._file.shrink(size_bytes)
-
-    def unwritten(self, start: int, end: int) -> list[tuple[int, int]]:
-        """See `BlockDevice.unwritten`."""
-        return unwritten_ranges(self._file, start, end)
 
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         """See `BlockDevice.write`."""

@@ -70,7 +70,7 @@ def measured(path: Path, clock: Clock, *mixins: Any) -> MeasuredDevice:
     of_first, of_second = mixins
     first = type("First", (of_first, AioDevice), {})(file, loop, depth=2)
     second = type("Second", (of_second, ThreadDevice), {})(file.duplicate(), loop, threads=1)
-    return MeasuredDevice(first, second, clock)
+    return MeasuredDevice(file, first, second, clock)
 
 
 def test_the_faster_kind_gets_the_writes_and_all_of_them_are_there(
