@@ -11,11 +11,9 @@ consumer that reads at the end, that has a part in the move.
 """
 
 import statistics
-import threading
 import time
 from collections.abc import Sequence
-from contextlib import contextmanager
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -185,26 +183,12 @@ def fresh(directory: Path) -> Path:
     return directory
 
 
-@contextmanager
-def load_beside(bootstrap: str, topic: str) -> Iterator[None]:
+def load_beside(bootstrap: str, topic: str) -> AbstractContextManager[None]:
     """Produce to other partitions meanwhile."""
-    done = threading.Event()
-    rate = BESIDE_MB_PER_S * 1e6 / RECORD_BYTES
-
-    def run_load() -> None:
-        while not done.is_set():
-            load_program.produce(
-                bootstrap, topic, records=int(rate * BESIDE_CHUNK_S), record_bytes=RECORD_BYTES,
-                batch_bytes=262_144, linger_ms=10, rate=rate,
-            )  # fmt: skip
-
-    thread = threading.Thread(target=run_load, name="beside")
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    return load_program.producing(
+        bootstrap, topic, mb_per_s=BESIDE_MB_PER_S, record_bytes=RECORD_BYTES,
+        batch_bytes=262_144, linger_ms=10, chunk_s=BESIDE_CHUNK_S,
+    )  # fmt: skip
 
 
 def move(asked: WireConnection, topic: str, to: int) -> int | None:

@@ -71,12 +71,14 @@ def create_topic(bootstrap: str, name: str, partitions: int = 1) -> None:
         created.result(timeout=30)
 
 
-def produce_topic(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch_bytes: int) -> int:
+def produce_topic(
+    bootstrap: str, topic: str, size_bytes: int, *, batch_bytes: int, partitions: int = 1
+) -> int:
     """Create a topic and produce `size_bytes` to it; return the number of records."""
-    create_topic(broker.bootstrap, topic)
+    create_topic(bootstrap, topic, partitions)
     records = size_bytes // RECORD_BYTES
     load_program.produce(
-        broker.bootstrap,
+        bootstrap,
         topic,
         records=records,
         record_bytes=RECORD_BYTES,
@@ -88,6 +90,6 @@ def produce_topic(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch
 
 def fill(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch_bytes: int) -> int:
     """Produce a topic, and restart the broker, so that all is in the bucket. Return the number of records."""
-    records = produce_topic(broker, topic, size_bytes, batch_bytes=batch_bytes)
+    records = produce_topic(broker.bootstrap, topic, size_bytes, batch_bytes=batch_bytes)
     broker.restart()
     return records

@@ -4,6 +4,9 @@ import json
 import shutil
 import subprocess
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("load.c")
@@ -60,6 +63,37 @@ def produce(
         brokers = json.loads(statistics.read_text())["brokers"].values()
     result["requests"] = sum(broker.get("req", {}).get("Produce", 0) for broker in brokers)
     return result
+
+
+@contextmanager
+def producing(
+    bootstrap: str,
+    topic: str,
+    *,
+    mb_per_s: float,
+    record_bytes: int,
+    batch_bytes: int,
+    linger_ms: float,
+    chunk_s: float,
+) -> Iterator[None]:
+    """Produce meanwhile, by one producer of `chunk_s` seconds after the other; the last one is waited for."""
+    done = threading.Event()
+    rate = mb_per_s * 1e6 / record_bytes
+
+    def run_load() -> None:
+        while not done.is_set():
+            produce(
+                bootstrap, topic, records=int(rate * chunk_s), record_bytes=record_bytes,
+                batch_bytes=batch_bytes, linger_ms=linger_ms, rate=rate,
+            )  # fmt: skip
+
+    thread = threading.Thread(target=run_load, name="beside")
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def consume(

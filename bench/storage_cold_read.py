@@ -131,7 +131,7 @@ def first_bytes(broker: HeadraceProcess, offsets: list[int]) -> float:
 
 def hot_rate(broker: HeadraceProcess) -> float:
     """MB/s of records in the broker's memory: the limit of broker and client on these cores, without the store."""
-    records = produce_topic(broker, HOT, HOT_BYTES, batch_bytes=16_384)
+    records = produce_topic(broker.bootstrap, HOT, HOT_BYTES, batch_bytes=16_384)
     rates = []
     for _ in range(3):
         found = load_program.consume(broker.bootstrap, HOT, records=records, partitions=1)

@@ -25,7 +25,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
 from collections import defaultdict
@@ -36,13 +35,13 @@ from pathlib import Path
 from typing import Final
 
 from bench import load_program
-from bench.cold_topic import MIB, create_topic
+from bench.cold_topic import MIB, RECORD_BYTES, create_topic, produce_topic
 from bench.storage_isolation import ColdConsumer
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka
 
 RATE: Final = 5_000
-RECORD_BYTES: Final = 1_024
+BATCH_BYTES: Final = 16_384
 BESIDE_MB_PER_S: Final = 100
 COLD_BYTES: Final = 1024 * MIB
 MERGED_BYTES: Final = 1024 * MIB
@@ -128,17 +127,11 @@ def uploads(server: Server) -> Iterator[None]:
     """A producer of much more."""
     topic = f"beside-{time.monotonic_ns()}"
     create_topic(server.bootstrap, topic)
-    done = threading.Event()
-
-    def produce() -> None:
-        rate = BESIDE_MB_PER_S * 1e6 / RECORD_BYTES
-        while not done.is_set():
-            load_program.produce(
-                server.bootstrap, topic, records=round(5 * rate), record_bytes=RECORD_BYTES,
-                batch_bytes=1_000_000, linger_ms=5, rate=rate,
-            )  # fmt: skip
-
-    with in_thread(produce, done):
+    with load_program.producing(
+        server.bootstrap, topic, mb_per_s=BESIDE_MB_PER_S, record_bytes=RECORD_BYTES,
+        batch_bytes=1_000_000, linger_ms=5, chunk_s=5,
+    ):  # fmt: skip
+        time.sleep(WARM_UP_S)
         yield
 
 
@@ -159,8 +152,9 @@ def compaction(server: Server) -> Iterator[None]:
         yield
         return
     topic = f"merged-{time.monotonic_ns()}"
-    create_topic(server.bootstrap, topic, MERGED_PARTITIONS)
-    produce_all(server, topic, MERGED_BYTES)
+    produce_topic(
+        server.bootstrap, topic, MERGED_BYTES, batch_bytes=BATCH_BYTES, partitions=MERGED_PARTITIONS
+    )
     before = broker.metrics()["headrace_compaction_bytes_in_total"]
     headers = {"Content-Type": "application/json"}
     request = urllib.request.Request(broker.admin_url("/compact"), b"", headers, method="POST")
@@ -202,19 +196,6 @@ BESIDE: Final[Mapping[str, Callable[[Server], AbstractContextManager[None]]]] = 
 
 
 @contextmanager
-def in_thread(run: Callable[[], None], done: threading.Event) -> Iterator[None]:
-    """Run something meanwhile, which ends soon after `done` is set."""
-    thread = threading.Thread(target=run)
-    thread.start()
-    time.sleep(WARM_UP_S)
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-
-
-@contextmanager
 def other(program: str, *arguments: str) -> Iterator[None]:
     """Run a Python program in another process meanwhile."""
     process = subprocess.Popen([sys.executable, "-c", program, *arguments])
@@ -226,16 +207,6 @@ def other(program: str, *arguments: str) -> Iterator[None]:
         process.wait()
 
 
-def produce_all(server: Server, topic: str, size_bytes: int) -> int:
-    """Fill a topic; return the records."""
-    records = size_bytes // RECORD_BYTES
-    load_program.produce(
-        server.bootstrap, topic, records=records, record_bytes=RECORD_BYTES,
-        batch_bytes=16_384, linger_ms=5,
-    )  # fmt: skip
-    return records
-
-
 def measure(server: Server, beside: str, seconds: float) -> dict[str, float]:
     """One run: what the producer saw, and what the broker says of it."""
     broker = server.broker
@@ -244,7 +215,7 @@ def measure(server: Server, beside: str, seconds: float) -> dict[str, float]:
         pages.append("" if broker is None else broker.get("/metrics"))
         told = load_program.produce(
             server.bootstrap, "steady", records=round(RATE * seconds), record_bytes=RECORD_BYTES,
-            batch_bytes=16_384, linger_ms=0, rate=RATE,
+            batch_bytes=BATCH_BYTES, linger_ms=0, rate=RATE,
         )  # fmt: skip
         pages.append("" if broker is None else broker.get("/metrics"))
     found = {f"client {name}": told[f"{name}_ms"] for name in QUANTILES}
@@ -293,8 +264,9 @@ def start(stack: ExitStack, scratch: Path, options: argparse.Namespace) -> list[
         servers.append(Server("kafka", kafka.bootstrap, scratch / "kafka"))
     for server in servers:
         create_topic(server.bootstrap, "steady")
-        create_topic(server.bootstrap, "cold")
-        server.cold_records = produce_all(server, "cold", COLD_BYTES)
+        server.cold_records = produce_topic(
+            server.bootstrap, "cold", COLD_BYTES, batch_bytes=BATCH_BYTES
+        )
         if server.broker is not None:
             server.broker.restart()
         measure(server, "nothing", WARM_UP_S)
