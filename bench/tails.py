@@ -12,9 +12,11 @@
 | busy core | another process that never sleeps |
 
 A node with its WAL in a file for each of `--modes`, one with its WAL on a block device if one is given (everything on it
-is overwritten), and Apache Kafka take turns. Latency runs from the moment at which a record is due until its acknowledgement. Of Headrace,
-its own metrics tell where the time went: `request` is a Produce request from its last byte to its answer, `append` is
-from the append to durable, `write` is the device's; beside uploads they count that producer's, too. `fio` is a write of 8 KiB with O_DSYNC beside the same work.
+is overwritten), and Apache Kafka take turns. Latency runs from the moment at which a record is due until its
+acknowledgement. Of Headrace, its own metrics tell where the time went: `loop` is how long what has come waits for the
+event loop, looked at 100 times a second and good for a millisecond, `request` is a Produce request from its last byte
+to its answer, `append` is from the append to durable, `write` is the device's; beside uploads they count that
+producer's, too. `fio` is a write of 8 KiB with O_DSYNC beside the same work.
 Figures are medians of the runs, in ms.
 """
 
@@ -50,6 +52,7 @@ WARM_UP_S: Final = 1.0
 FIO_S: Final = 5
 QUANTILES: Final = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 STEPS: Final = {
+    "loop": ("headrace_event_loop_turn_seconds", ""),
     "request": ("headrace_request_duration_seconds", 'api="produce"'),
     "append": ("headrace_wal_append_duration_seconds", ""),
     "write": ("headrace_wal_write_duration_seconds", ""),

@@ -1,9 +1,10 @@
 """How long the turns of the event loop are, and who had the loop when one was long.
 
 The loop belongs to everybody: while one callback runs, no record is acknowledged, no lease renewed and no other
-client served. A timer of `INTERVAL_S` measures it: how much later than asked it runs is the part of a turn that went
-beyond the interval. The same is measured in processor time of the loop's thread, which a busy machine does not
-lengthen: what other processes take is in the first series only.
+client served. A timer of `INTERVAL_S` measures it: how much later than asked it runs is how long the loop was busy
+without a look at what has come, and so how long a request that comes at such a moment waits before it is read. No
+request can measure that step itself. Timers are good for a millisecond. The same is measured in processor time of the
+loop's thread, which a busy machine does not lengthen: what other processes take is in the first series only.
 
 Where no client asks for anything, it looks every `RESTING_INTERVAL_S` only: each look wakes the processor, which took
 an idle node more time than all the rest. What a client asks for ends that rest before it is served (`wake`).
@@ -26,7 +27,7 @@ RESTING_INTERVAL_S: Final = 0.1
 RESTS_AFTER: Final = 20  # looks in a row without a client's work
 LONG_S: Final = 0.02  # no turn should be longer
 LOGGED_S: Final = 1.0  # such a turn is logged: sessions and leases are in danger
-BUCKETS_S: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+BUCKETS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 NOBODY: Final = "none"
 
 
@@ -105,7 +106,7 @@ class LoopTurns(Collector):
         """Both histograms, and the long turns by API."""
         yield HistogramMetricFamily(
             "headrace_event_loop_turn_seconds",
-            "How much longer than 10 ms the event loop was busy without looking at its timers",
+            "How long the event loop was busy in one turn, looked at every 10 ms",
             self._wall.buckets(),
             self._wall.sum_s,
         )
