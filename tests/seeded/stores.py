@@ -232,4 +232,14 @@ BUGS = (
         "tests/unit/storage/object_store/test_direct_append.py"
         "::test_where_it_is_refused_behind_what_was_written",
     ),
+    SeededBug(
+        "stores-21",
+        "what compaction writes goes through the page cache behind the first piece that ends within a page",
+        "storage/object_store/filesystem.py",
+        "put_stream",
+        "cut_stream(chunks, STEP_BYTES)",
+        "chunks",
+        "tests/unit/storage/object_store/test_filesystem.py"
+        "::test_every_step_of_compaction_begins_on_a_page_whatever_the_sizes_of_its_pieces",
+    ),
 )
