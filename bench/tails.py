@@ -11,12 +11,12 @@
 | full disk queue | another process that writes files of 1 GiB, with and without the page cache, and removes them |
 | busy core | another process that never sleeps |
 
-A node with its WAL in a file for each of `--modes`, one with its WAL on a block device if one is given (everything on it
-is overwritten), and Apache Kafka take turns. Latency runs from the moment at which a record is due until its
+A node with its WAL in a file for each of `--modes`, one with its WAL on a block device if one is given (everything on
+it is overwritten), and Apache Kafka take turns. Latency runs from the moment at which a record is due until its
 acknowledgement. Of Headrace, its own metrics tell where the time went: `loop` is how long what has come waits for the
-event loop, looked at 100 times a second and good for a millisecond, `request` is a Produce request from its last byte
-to its answer, `append` is from the append to durable, `write` is the device's; beside uploads they count that
-producer's, too. `fio` is a write of 8 KiB with O_DSYNC beside the same work.
+event loop, looked at 100 times a second and good for a millisecond (a long turn counts once, however much came in it),
+`request` is a Produce request from its last byte to its answer, `append` is from the append to durable, `write` is the
+device's; beside uploads they count that producer's, too. `fio` is a write of 8 KiB with O_DSYNC beside the same work.
 Figures are medians of the runs, in ms.
 """
 

@@ -106,13 +106,13 @@ class LoopTurns(Collector):
         """Both histograms, and the long turns by API."""
         yield HistogramMetricFamily(
             "headrace_event_loop_turn_seconds",
-            "How long the event loop was busy in one turn, looked at every 10 ms",
+            "How late a timer of 10 ms ran: how long the event loop was busy from then on",
             self._wall.buckets(),
             self._wall.sum_s,
         )
         yield HistogramMetricFamily(
             "headrace_event_loop_turn_cpu_seconds",
-            "The same in processor time of the loop's thread",
+            "Processor time of the loop's thread beyond 10 ms between two looks",
             self._cpu.buckets(),
             self._cpu.sum_s,
         )

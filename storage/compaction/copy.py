@@ -1,4 +1,4 @@
-"""Joins Stream Objects of one stream without reading their data.
+"""Joins Stream Objects of one stream without looking into their data.
 
 The new object consists of the data blocks of the old ones, one after the other, copied within the
 bucket, and an index of its own. Blocks include their checksums; an index entry moves with its block.

@@ -43,7 +43,7 @@ class BudgetedObjectStore:
         pieces: Sequence[CopiedRange | Buffer],
         progress: Progress = unnoticed,
     ) -> None:
-        """See `headrace.storage.ports.ObjectStore`; ranges copied within the bucket are no bytes of ours."""
+        """See `headrace.storage.ports.ObjectStore`; of ranges that are copied a few MiB are held at most."""
         size_bytes = sum(0 if isinstance(it, CopiedRange) else len(it) for it in pieces)
         async with self.budget.reserved(size_bytes):
             await self._inner.compose(key, pieces, progress)

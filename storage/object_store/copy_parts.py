@@ -1,4 +1,4 @@
-"""Cuts what an object is composed of into the parts of a multipart upload. Pure.
+"""Cuts what an object is composed of into the parts of a multipart upload, or the steps of a file. Pure.
 
 S3 wants at least 5 MiB of every part but the last, and copies at most 5 GiB by one request. So what
 is smaller than a part is read and uploaded, together with its neighbours: with as much of the range
@@ -50,6 +50,30 @@ def plan_parts(pieces: Sequence[Piece], *, min_part_bytes: int = MIN_PART_BYTES)
 def size_of(piece: Piece) -> int:
     """Bytes of a piece."""
     return piece.size_bytes if isinstance(piece, CopiedRange) else len(piece)
+
+
+def cut_pieces(pieces: Sequence[Piece], step_bytes: int) -> Iterator[list[Piece]]:
+    """Yield steps of `step_bytes`, and what is left; pieces that lie across a border are cut."""
+    step: list[Piece] = []
+    room = step_bytes
+    for piece in pieces:
+        size_bytes, at = size_of(piece), 0
+        while at < size_bytes:
+            count = min(room, size_bytes - at)
+            step.append(_slice(piece, at, at + count))
+            at += count
+            room -= count
+            if not room:
+                yield step
+                step, room = [], step_bytes
+    if step:
+        yield step
+
+
+def _slice(piece: Piece, start: int, end: int) -> Piece:
+    if isinstance(piece, CopiedRange):
+        return CopiedRange(piece.key, piece.start + start, piece.start + end)
+    return memoryview(piece)[start:end]
 
 
 def _parts(pieces: Sequence[Piece], min_part_bytes: int) -> Iterator[Part]:

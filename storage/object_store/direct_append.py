@@ -40,8 +40,8 @@ class _Staging(threading.local):
 _staging = _Staging()
 
 
-def append(path: Path, parts: Sequence[Buffer]) -> None:
-    """Append to a file that exists; it is durable after an fsync.
+def append(path: Path, parts: Sequence[Buffer]) -> int:
+    """Append to a file that exists, and return how many bytes; they are durable after an fsync.
 
     Raises:
         OSError: the disk does not take it. Some of it may have been appended.
@@ -57,6 +57,7 @@ def append(path: Path, parts: Sequence[Buffer]) -> None:
                 _write_fully(descriptor, list(left[start : start + WRITEV_PARTS]))
         finally:
             os.close(descriptor)
+    return size_bytes
 
 
 def _append_pages(path: Path, parts: Sequence[Buffer], size_bytes: int) -> Sequence[Buffer]:

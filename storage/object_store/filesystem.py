@@ -29,6 +29,7 @@ from typing import ParamSpec, TypeVar
 
 from headrace.daemon_threads import DaemonThreads
 from headrace.storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store.copy_parts import Piece, cut_pieces
 from headrace.storage.object_store.direct_append import append
 from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
 from headrace.storage.object_store.upload_parts import cut, cut_stream
@@ -154,21 +155,11 @@ class FileObjectStore:
         """
         for name in (key, *(it.key for it in pieces if isinstance(it, CopiedRange))):
             require_valid_key(name)
-        await self.put_stream(key, self._contents(pieces, progress))
-
-    async def _contents(
-        self, pieces: Sequence[CopiedRange | Buffer], progress: Progress
-    ) -> AsyncIterator[Sequence[Buffer]]:
-        for piece in pieces:
-            if not isinstance(piece, CopiedRange):
-                yield (piece,)
-                progress(len(piece))
-                continue
-            for start in range(piece.start, piece.end, STEP_BYTES):
-                end = min(start + STEP_BYTES, piece.end)
-                content = await _run(self._background, self._read_object, piece.key, start, end)
-                yield (exactly(content, piece.key, start, end),)
-                progress(end - start)
+        async with self._published(key, self._background) as temporary:
+            for step in cut_pieces(pieces, STEP_BYTES):
+                size_bytes = await _run(self._background, self._append_pieces, temporary, step)
+                progress(size_bytes)
+                await _pause_after(size_bytes)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `headrace.storage.ports.ObjectStore`."""
@@ -211,8 +202,16 @@ class FileObjectStore:
             raise
 
     async def _append(self, pool: DaemonThreads, temporary: Path, step: Sequence[Buffer]) -> None:
-        await _run(pool, append, temporary, step)
-        await _pause_after(sum(map(len, step)))
+        await _pause_after(await _run(pool, append, temporary, step))
+
+    def _append_pieces(self, temporary: Path, step: Sequence[Piece]) -> int:
+        return append(temporary, [self._content(it) for it in step])
+
+    def _content(self, piece: Piece) -> Buffer:
+        if not isinstance(piece, CopiedRange):
+            return piece
+        content = self._read_object(piece.key, piece.start, piece.end)
+        return exactly(content, piece.key, piece.start, piece.end)
 
     def _read_object(self, key: str, start: int, end: int) -> memoryview:
         try:

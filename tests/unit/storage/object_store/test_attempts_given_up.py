@@ -24,7 +24,6 @@ CALLS = (
     "open",
     "pread",
     "rename",
-    "sendfile",
     "stat",
     "unlink",
     "write",

@@ -5,7 +5,13 @@ import random
 import pytest
 
 from headrace.storage.object_store import copy_parts
-from headrace.storage.object_store.copy_parts import MAX_PARTS, UploadedPart, plan_parts, size_of
+from headrace.storage.object_store.copy_parts import (
+    MAX_PARTS,
+    UploadedPart,
+    cut_pieces,
+    plan_parts,
+    size_of,
+)
 from headrace.storage.ports import CopiedRange
 
 LEAST = 100
@@ -92,3 +98,20 @@ def test_what_s3_does_not_allow_never_comes_out(monkeypatch):
 def test_what_is_no_upload(pieces):
     with pytest.raises(ValueError, match="parts"):
         plan(*pieces)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_steps_have_everything_once_and_in_order(seed):
+    rng = random.Random(seed)
+    old = rng.randbytes(4000)
+    pieces = []
+    for _ in range(rng.randrange(8)):
+        start, end = sorted(rng.choices(range(len(old)), k=2))
+        pieces.append(rng.choice((CopiedRange("old", start, end), old[start:end])))
+
+    def content(piece):
+        return old[piece.start : piece.end] if isinstance(piece, CopiedRange) else piece
+
+    expected = b"".join(map(content, pieces))
+    steps = [b"".join(map(content, step)) for step in cut_pieces(pieces, 100)]
+    assert steps == [expected[at : at + 100] for at in range(0, len(expected), 100)]
