@@ -30,7 +30,7 @@ import tempfile
 import time
 import urllib.request
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,7 @@ MERGED_BYTES: Final = 1024 * MIB
 MERGED_PARTITIONS: Final = 100
 WARM_UP_S: Final = 1.0
 FIO_S: Final = 5
+SETTLE_S: Final = 180.0
 QUANTILES: Final = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 STEPS: Final = {
     "loop": ("headrace_event_loop_turn_seconds", ""),
@@ -230,6 +231,15 @@ def measure(server: Server, beside: str, seconds: float) -> dict[str, float]:
     return found
 
 
+def settle(servers: Sequence[Server]) -> None:
+    """Wait until no node merges any more: what it was asked for beside one run goes on behind it."""
+    end_s = time.monotonic() + SETTLE_S
+    for broker in filter(None, (it.broker for it in servers)):
+        while broker.metrics()["headrace_compaction_running"]:
+            assert time.monotonic() < end_s, "compaction does not end"
+            time.sleep(0.5)
+
+
 def fio(server: Server, beside: str) -> dict[str, float]:
     """Writes of 8 KiB with O_DSYNC, one after the other, into a file that is written in full already."""
     with tempfile.TemporaryDirectory(dir=server.directory) as directory, BESIDE[beside](server):
@@ -289,7 +299,9 @@ def main() -> None:
     parser.add_argument("--modes", default="auto", help="of headrace.wal.io.mode: auto,aio,threads")
     parser.add_argument("--device", type=Path, help="a block device: all on it is overwritten")
     parser.add_argument("--alone", action="store_true", help="without Apache Kafka")
-    parser.add_argument("--directory", type=Path, help="on a disk with 20 GiB of room")
+    parser.add_argument(
+        "--directory", type=Path, help="on a disk with 20 GiB of room for each node"
+    )
     options = parser.parse_args()
     load_program.build()
     figures: dict[tuple[str, str], dict[str, list[float]]] = {}
@@ -301,8 +313,10 @@ def main() -> None:
         for beside in options.only:
             for number in range(options.runs):
                 for server in servers if number % 2 else servers[::-1]:
+                    settle(servers)
                     found = measure(server, beside, options.seconds)
                     if server is servers[0]:
+                        settle(servers)
                         found |= fio(server, beside)
                     kept = figures.setdefault((beside, server.name), defaultdict(list))
                     for name, value in found.items():
