@@ -22,17 +22,21 @@ from pathlib import Path
 from typing import Protocol
 
 from bench import load_program, processor_time
+from bench.node_sizes import (
+    BLOCK_CACHE_BYTES,
+    LOG_CACHE_BYTES,
+    MIB,
+    SETTINGS,
+    UPLOAD_THRESHOLD_BYTES,
+    WAL_BYTES,
+    wal_path,
+)
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka, run_tool
 from tests.environment.paths import ROOT
 
-MIB = 1024 * 1024
 RECORD_BYTES = 1024
-WAL_BYTES = 512 * MIB
-UPLOAD_THRESHOLD_BYTES = 96 * MIB
-LOG_CACHE_BYTES = 640 * MIB
-BLOCK_CACHE_BYTES = 128 * MIB
 RING_CAPACITIES = 3  # a throughput run fills the ring at least this many times
 HOT_BYTES = 512 * MIB  # of the consume run: in LogCache, and in Kafka's page cache
 HOT_PASSES = 8  # consumers of one run, one after the other: one is done in less than half a second
@@ -255,12 +259,7 @@ def headrace(directory: Path, code: Path) -> HeadraceProcess:
     """A Headrace process of one version, with the sizes that the table names."""
     return HeadraceProcess(
         directory,
-        overrides={
-            "s3.wal.path": f"0@file://{directory / 'data/wal'}?capacity={WAL_BYTES}",
-            "s3.wal.cache.size": str(LOG_CACHE_BYTES),
-            "s3.wal.upload.threshold": str(UPLOAD_THRESHOLD_BYTES),
-            "s3.block.cache.size": str(BLOCK_CACHE_BYTES),
-        },
+        overrides={**SETTINGS, "s3.wal.path": wal_path(directory / "data/wal")},
         code=code,
     )
 

@@ -38,6 +38,7 @@ from typing import Final
 
 from bench import load_program
 from bench.cold_topic import MIB, RECORD_BYTES, create_topic, produce_topic
+from bench.node_sizes import SETTINGS, wal_path
 from bench.storage_isolation import ColdConsumer
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka
@@ -58,12 +59,6 @@ STEPS: Final = {
     "append": ("headrace_wal_append_duration_seconds", ""),
     "write": ("headrace_wal_write_duration_seconds", ""),
 }
-SETTINGS: Final = {
-    "s3.wal.cache.size": str(640 * MIB),
-    "s3.wal.upload.threshold": str(96 * MIB),
-    "s3.block.cache.size": str(128 * MIB),
-}
-WAL_BYTES: Final = 512 * MIB
 _SPIN: Final = "while True: pass"
 _FILL_DISK: Final = """
 import mmap, os, sys
@@ -267,7 +262,7 @@ def start(stack: ExitStack, scratch: Path, options: argparse.Namespace) -> list[
         mode = "auto" if name == "device" else name
         overrides = {
             **SETTINGS,
-            "s3.wal.path": f"0@file://{wal}?capacity={WAL_BYTES}",
+            "s3.wal.path": wal_path(wal),
             "headrace.wal.io.mode": mode,
         }
         broker = stack.enter_context(HeadraceProcess(scratch / name, overrides=overrides))
