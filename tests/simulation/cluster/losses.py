@@ -40,21 +40,28 @@ class _Operator:
         self._before: MetadataImage | None = None  # the last loss that was asked for
 
     async def accept(self) -> None:
-        """Ask until the log is given up, or drained by others."""
-        first = log = await self._known_log()
-        while not _is_over(first, log):
+        """Ask until the log is given up, or drained by others, or another process has made a new one.
+
+        What the lost process has told may arrive now: its last generation is of a registration that is known already.
+        """
+        log, known_index = await self._known_log()
+        while not (log.settled or log.epoch > known_index):
             await asyncio.sleep(PAUSE_S)
             await self._ask(self._rng.choice(self._cluster.hosts))
-            log = await self._known_log()
+            log, _ = await self._known_log()
         if log.state != LogState.DRAINED and self._before is not None:
             now_s = self._cluster.loop.time()
             self._cluster.counts["log given up"] += 1
             self._cluster.lost.lose(self._before, self._owner.node_id, now_s)
 
-    async def _known_log(self) -> LogImage:
-        while (log := inspection.log_of(self._cluster, self._owner)) is None:
+    async def _known_log(self) -> tuple[LogImage, int]:
+        """The log, and the index of the metadata that tell of it."""
+        while True:
+            image = inspection.newest_image(self._cluster)
+            log = None if image is None else image.logs.get(self._owner.node_id)
+            if image is not None and log is not None:
+                return log, image.index
             await asyncio.sleep(PAUSE_S)  # no controller is up
-        return log
 
     async def _ask(self, through: Host) -> None:
         """Ask one node once."""
@@ -77,7 +84,3 @@ class _Operator:
             assert isinstance(error, MetadataError), error
             if isinstance(error, RefusedError):
                 cluster.counts[f"accept log loss: {error.code.name}"] += 1
-
-
-def _is_over(first: LogImage, now: LogImage) -> bool:
-    return now.settled or now.generation != first.generation
