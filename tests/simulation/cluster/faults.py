@@ -8,7 +8,7 @@ from tests.simulation.cluster import inspection
 from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.hasty_drains import finish_early, finish_for_another
 from tests.simulation.cluster.load import CLIENTS
-from tests.simulation.cluster.losses import lose_wal
+from tests.simulation.cluster.losses import give_up_twins_log, lose_wal
 from tests.simulation.cluster.nature import DRAINED, LOSSES
 from tests.simulation.cluster.operators import drain, raise_level, replace_disk
 from tests.simulation.cluster.settings import SESSION_MS
@@ -251,10 +251,14 @@ class Story:
     async def _second_process(self) -> None:
         """A second process has a broker's node id, on another host with empty disks."""
         cluster = self.cluster
-        twin = cluster.twin(self.rng.choice(cluster.brokers).node_id)
+        host = self.rng.choice(cluster.brokers)
+        twin = cluster.twin(host.node_id)
         cluster.start(twin)
         await asyncio.sleep(self.rng.uniform(0.5, 6.0))
         cluster.kill(twin)
+        rng = cluster.rng("twin's loss", cluster.loop.time())
+        giving_up = give_up_twins_log(cluster, host, twin, rng)
+        cluster.repairs.append(asyncio.create_task(giving_up))
 
     async def _connections_reset(self) -> None:
         """All connections of a broker end, with the answers that are on their way."""

@@ -1,4 +1,4 @@
-"""A broker's WAL is replaced by an empty disk, and an operator accepts the loss by its name."""
+"""A broker's WAL is replaced by an empty disk, or gone with its host, and an operator accepts the loss by its name."""
 
 import asyncio
 import random
@@ -32,6 +32,21 @@ async def lose_wal(cluster: Cluster, host: Host, rng: random.Random) -> None:
         host.is_repaired = False
 
 
+async def give_up_twins_log(cluster: Cluster, host: Host, twin: Host, rng: random.Random) -> None:
+    """Accept the loss of the log of a second process that is gone, if it was the broker meanwhile.
+
+    It was if it registered while the first one was stopped in order. Records may be on its disks, which nobody has any
+    more, and the first process does not start without them.
+    """
+    operator = _Operator(cluster, twin, rng)
+    while host.address is None:
+        log, _ = await operator.known_log()
+        if not log.settled and any(twin.name in place for place in log.places):
+            await operator.accept()
+            return
+        await asyncio.sleep(PAUSE_S)
+
+
 class _Operator:
     def __init__(self, cluster: Cluster, owner: Host, rng: random.Random) -> None:
         self._cluster = cluster
@@ -44,17 +59,17 @@ class _Operator:
 
         What the lost process has told may arrive now: its last generation is of a registration that is known already.
         """
-        log, known_index = await self._known_log()
+        log, known_index = await self.known_log()
         while not (log.settled or log.epoch > known_index):
             await asyncio.sleep(PAUSE_S)
             await self._ask(self._rng.choice(self._cluster.hosts))
-            log, _ = await self._known_log()
+            log, _ = await self.known_log()
         if log.state != LogState.DRAINED and self._before is not None:
             now_s = self._cluster.loop.time()
             self._cluster.counts["log given up"] += 1
             self._cluster.lost.lose(self._before, self._owner.node_id, now_s)
 
-    async def _known_log(self) -> tuple[LogImage, int]:
+    async def known_log(self) -> tuple[LogImage, int]:
         """The log, and the index of the metadata that tell of it."""
         while True:
             image = inspection.newest_image(self._cluster)
