@@ -305,7 +305,7 @@ class ProduceHandler:
     ) -> _Begun:
         found = self._find(header, topic, index)
         if isinstance(found, Rejection):
-            self._note(topic, index, records, found, now_ms)
+            self._note(topic, index, records, found)
             return None, found
         return found, append_rules.validate(
             records, found.config, self._limits, version=header.api_version, now_ms=now_ms
@@ -377,7 +377,7 @@ class ProduceHandler:
     ) -> ProducePartitionResponse:
         index, partition, outcome = judged
         if self._refused.by_producer and partition is not None and isinstance(outcome, Validated):
-            outcome = self._unless_behind(partition, outcome, now_ms)
+            outcome = self._unless_behind(partition, outcome)
         if isinstance(outcome, Validated):
             assert partition is not None  # without one nothing is valid
             pending.waiting += 1
@@ -389,7 +389,7 @@ class ProduceHandler:
                 return tuple.__new__(ProducePartitionResponse, fields)
             pending.batch_done(None)
             key = (partition.topic_id, index)
-            self._refused.note(key, outcome.records, result.code, now_ms)
+            self._refused.note(key, outcome.records, result.code, self._monotonic_ms())
             outcome = result
         pending.refused = True
         return self._rejected(index, outcome)
@@ -400,23 +400,23 @@ class ProduceHandler:
         index: int,
         records: memoryview | None,
         refusal: Rejection,
-        now_ms: int,
     ) -> None:
         """Note a batch that was refused before its partition was looked at, or for all partitions alike."""
         key: RefusedKey | None = self._partitions.known(topic.name, topic.topic_id, index)
         if key is None:
             key = (topic.topic_id or topic.name, index)
         if len(topic.name) <= MAX_TOPIC_NAME_LENGTH:  # else it will never be known
-            self._refused.note(key, records, refusal.code, now_ms)
+            self._refused.note(key, records, refusal.code, self._monotonic_ms())
 
-    def _unless_behind(
-        self, partition: Partition, batch: Validated, now_ms: int
-    ) -> Validated | Rejection:
+    def _monotonic_ms(self) -> int:
+        return int(self._metrics.clock_s() * 1000)
+
+    def _unless_behind(self, partition: Partition, batch: Validated) -> Validated | Rejection:
         """Refuse what was sent behind a batch that was refused and is still missing."""
         header = batch.header
         if header.producer_id == NO_PRODUCER_ID:
             return batch
-        producers = partition.state.producers
+        producers, now_ms = partition.state.producers, self._monotonic_ms()
         for topic in (partition.topic_id, partition.topic):
             first = self._refused.before((topic, partition.index), header, now_ms)
             if first and producers.lacks(header.producer_id, first.epoch, first.sequence):
@@ -441,13 +441,12 @@ class ProduceHandler:
         if request.acks == ACKS_NONE:
             produce.reply.close()
             return
-        now_ms = self._wall_clock_ms()
         responses = []
         number = 0
         for topic in request.topics:
             answers = []
             for index, records in topic.partitions:
-                self._note(topic, index, records, refusal, now_ms)
+                self._note(topic, index, records, refusal)
                 answers.append(self._rejected(index, refusal))
                 number += 1
                 if number % SLICE_PARTITIONS == 0:

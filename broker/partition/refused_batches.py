@@ -44,7 +44,7 @@ class Refused(NamedTuple):
 
 
 class RefusedBatches:
-    """All of a broker's."""
+    """All of a broker's. Times are of a monotonic clock: the time of day may be set while a batch is missing."""
 
     def __init__(self) -> None:
         # By partition and producer id, in the order of their refusals.
@@ -97,4 +97,4 @@ class RefusedBatches:
         return next(iter(self.by_producer.values()))
 
     def _is_over(self, found: Refused, now_ms: int) -> bool:
-        return abs(now_ms - found.at_ms) > REFUSED_FOR_MS  # or the clock was set
+        return now_ms - found.at_ms > REFUSED_FOR_MS

@@ -97,12 +97,13 @@ class Broker:
             self.registry.serve(OFFSETS_TOPIC, 3),
         ]
         self.engine = FakeStorageEngine()
+        self.now_ms = NOW_MS
         self.metrics = RequestMetrics(lambda: 0.0)
         self.handler = ProduceHandler(
             partitions=self.registry,  # type: ignore[arg-type]
             cluster=ClusterView(lambda: self.registry.client.image, NODE_ID, NetworkConfig()),
             engine=self.engine,  # type: ignore[arg-type]
-            wall_clock_ms=lambda: NOW_MS,
+            wall_clock_ms=lambda: self.now_ms,
             metrics=self.metrics,
             config=config,
             turns=TurnShare(
@@ -602,6 +603,17 @@ def test_what_was_sent_behind_a_refused_batch_is_refused_alike_until_that_is_sen
     assert len(broker.logs[0].data.batches) == first, "it has overtaken the first one"
     assert [produce(first + it) for it in range(3)] == [0] * 3
     assert produce(first + 9) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "a gap that is its own"
+
+
+@pytest.mark.parametrize("by_ms", [-3_600_000, 3_600_000])
+def test_also_when_the_time_of_day_is_set_meanwhile(by_ms: int) -> None:
+    """Simulated seed 9553: the second batch was taken, and the first one was out of order for ever."""
+    broker = Broker()
+    with without_lease(broker):
+        refused = broker.one(9, "t", None, batch(sequence=0)).error_code
+    broker.now_ms += by_ms
+    assert broker.one(9, "t", None, batch(sequence=1)).error_code == refused
+    assert broker.one(9, "t", None, batch(sequence=0)).error_code == 0
 
 
 @pytest.mark.parametrize("versions", [(13, 12), (12, 13)])
