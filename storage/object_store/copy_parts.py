@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from headrace.storage.errors import InvalidRequestError
+from headrace.storage.object_store.upload_parts import Cutter, split_buffer
 from headrace.storage.ports import Buffer, CopiedRange
 
 MIB: Final = 1024 * 1024
@@ -54,26 +55,14 @@ def size_of(piece: Piece) -> int:
 
 def cut_pieces(pieces: Sequence[Piece], step_bytes: int) -> Iterator[list[Piece]]:
     """Yield steps of `step_bytes`, and what is left; pieces that lie across a border are cut."""
-    step: list[Piece] = []
-    room = step_bytes
-    for piece in pieces:
-        size_bytes, at = size_of(piece), 0
-        while at < size_bytes:
-            count = min(room, size_bytes - at)
-            step.append(_slice(piece, at, at + count))
-            at += count
-            room -= count
-            if not room:
-                yield step
-                step, room = [], step_bytes
-    if step:
-        yield step
+    return Cutter[Piece](step_bytes, size_of, _split).all(pieces)
 
 
-def _slice(piece: Piece, start: int, end: int) -> Piece:
+def _split(piece: Piece, at: int) -> tuple[Piece, Piece]:
     if isinstance(piece, CopiedRange):
-        return CopiedRange(piece.key, piece.start + start, piece.start + end)
-    return memoryview(piece)[start:end]
+        middle = piece.start + at
+        return piece._replace(end=middle), piece._replace(start=middle)
+    return split_buffer(piece, at)
 
 
 def _parts(pieces: Sequence[Piece], min_part_bytes: int) -> Iterator[Part]:

@@ -5,8 +5,8 @@ sent side by side. Requests can be that large since their bytes are joined only 
 however large it is, a request takes one step of memory.
 """
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from typing import Final, Generic, TypeVar
 
 from headrace.storage.ports import Buffer
 
@@ -16,6 +16,8 @@ MAX_PART_BYTES: Final = 5 * 1024 * MIB  # S3's own limit
 STEP_BYTES: Final = MIB  # joined at a time: large enough for few system calls
 SEEK_SET: Final = 0  # as files have them
 SEEK_END: Final = 2
+
+_P = TypeVar("_P")
 
 
 class AbandonedError(Exception):
@@ -29,17 +31,14 @@ def part_bytes_for(size_bytes: int, min_part_bytes: int) -> int:
 
 def cut(buffers: Sequence[Buffer], part_bytes: int) -> Iterator[list[Buffer]]:
     """Yield the buffers of each part; one that lies across a border is cut, not copied."""
-    cutter = _Cutter(part_bytes)
-    yield from cutter.full(buffers)
-    if cutter.part:
-        yield cutter.part
+    return Cutter[Buffer](part_bytes, len, split_buffer).all(buffers)
 
 
 async def cut_stream(
     chunks: AsyncIterable[Sequence[Buffer]], part_bytes: int
 ) -> AsyncIterator[list[Buffer]]:
     """As `cut`, of what comes in chunks; holds the part that is not yet full."""
-    cutter = _Cutter(part_bytes)
+    cutter = Cutter[Buffer](part_bytes, len, split_buffer)
     async for buffers in chunks:
         for part in cutter.full(buffers):
             yield part
@@ -47,25 +46,45 @@ async def cut_stream(
         yield cutter.part
 
 
-class _Cutter:
-    """Fills one part after the other."""
+def split_buffer(buffer: Buffer, at: int) -> tuple[Buffer, Buffer]:
+    """Both parts of a buffer, not copied."""
+    view = memoryview(buffer)
+    return view[:at], view[at:]
 
-    def __init__(self, part_bytes: int) -> None:
+
+class Cutter(Generic[_P]):
+    """Fills one part after the other with pieces, of which it knows the size and how to split them."""
+
+    def __init__(
+        self,
+        part_bytes: int,
+        size_of: Callable[[_P], int],
+        split: Callable[[_P, int], tuple[_P, _P]],
+    ) -> None:
         self._part_bytes = self._room = part_bytes
-        self.part: list[Buffer] = []  # that is not yet full
+        self._size_of = size_of
+        self._split = split
+        self.part: list[_P] = []  # that is not yet full
 
-    def full(self, buffers: Iterable[Buffer]) -> Iterator[list[Buffer]]:
-        """Take buffers; yield the parts that they fill."""
-        for buffer in buffers:
-            rest = buffer
-            while len(rest) >= self._room:
-                view = memoryview(rest)
-                part, rest = [*self.part, view[: self._room]], view[self._room :]
+    def all(self, pieces: Iterable[_P]) -> Iterator[list[_P]]:
+        """Take the only pieces there are; yield every part."""
+        yield from self.full(pieces)
+        if self.part:
+            yield self.part
+
+    def full(self, pieces: Iterable[_P]) -> Iterator[list[_P]]:
+        """Take pieces; yield the parts that they fill."""
+        for piece in pieces:
+            rest, size_bytes = piece, self._size_of(piece)
+            while size_bytes >= self._room:
+                first, rest = self._split(rest, self._room)
+                size_bytes -= self._room
+                part = [*self.part, first]
                 self.part, self._room = [], self._part_bytes
                 yield part
-            if rest:
+            if size_bytes:
                 self.part.append(rest)
-                self._room -= len(rest)
+                self._room -= size_bytes
 
 
 class PartBody:
