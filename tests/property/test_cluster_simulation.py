@@ -1,5 +1,6 @@
 """Whole clusters in virtual time: unchanged nodes, and everything around them simulated."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -8,8 +9,10 @@ from dataclasses import replace
 
 import pytest
 
+from headrace.broker.partition.moving import PartitionMoves
 from headrace.metadata.errors import RefusedError
 from headrace.protocol.errors import ErrorCode
+from headrace.storage.errors import EngineFailedError
 from tests.environment.rotation import turn_of_today
 from tests.simulation.cluster.lost_logs import LostLogs
 from tests.simulation.cluster.natures import NATURES, nature
@@ -54,6 +57,21 @@ def test_what_breaks_the_simulation_itself_is_a_finding(monkeypatch: pytest.Monk
     (report,) = run([1])
     (finding,) = report.findings
     assert "the controller has not started" in finding
+
+
+@pytest.mark.timeout(30)
+def test_a_node_that_ends_for_no_known_reason_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although it is started again at once, and all clients find what they look for."""
+
+    async def end_later(_moves: PartitionMoves) -> None:
+        await asyncio.sleep(3)
+        raise EngineFailedError("uploading has failed")
+
+    monkeypatch.setattr(PartitionMoves, "run", end_later)
+    (report,) = run([1], seconds=6.0, nature=NATURES["kills"])
+    assert report.findings
+    ended = "has ended: EngineFailedError('uploading has failed')"
+    assert {it.partition(" ")[2] for it in report.findings} == {ended}
 
 
 def told(*offsets: int) -> RecordHistory:

@@ -29,7 +29,7 @@ class SeededBug:
     function: str  # of it, with the name of its class (`Session.on_answer`)
     old: str  # an expression or statements that occur once there, under whatever names: `fitting`
     new: str
-    test: str  # a test that passes, and fails with the mistake
+    test: str | None = None  # passes, and fails with the mistake; without one, `simulated` is set
     in_process: bool = (
         True  # the test itself imports the file; otherwise a process that it starts does
     )

@@ -1,8 +1,6 @@
 """Mistakes that only a whole cluster shows, and that its simulation finds within a few seeds."""
 
-from tests.seeded.bug import SeededBug
-
-_TEST = "tests/property/test_cluster_simulation.py::test_clusters_with_one_kind_of_fault"
+from tests.seeded.bug import SeededBug, Simulated
 
 BUGS = (
     SeededBug(
@@ -12,7 +10,7 @@ BUGS = (
         "WalDrain._bring",
         "await self._committer.commit(upload, uploaded)",
         "pass",
-        f"{_TEST}[kills]",
+        simulated=Simulated("kills", seeds=8),
     ),
     SeededBug(
         "cluster-02",
@@ -24,7 +22,7 @@ BUGS = (
             self._open.add(append)
             asyncio.get_running_loop().call_soon(self.on_confirmed, wal_end_offset)
         """,
-        f"{_TEST}[power cuts]",
+        simulated=Simulated("power cuts", seeds=8),
     ),
     SeededBug(
         "cluster-03",
@@ -33,7 +31,7 @@ BUGS = (
         "lease_length_ms",
         "session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR",
         "2 * session_timeout_ms",
-        f"{_TEST}[cut links]",
+        simulated=Simulated("cut links", seeds=8),
     ),
     SeededBug(
         "cluster-04",
@@ -45,7 +43,7 @@ BUGS = (
             self._confirmed_wal_end = confirmed[-1].wal_end_offset
             self.wal.trim(self._confirmed_wal_end - 1)
         """,
-        f"{_TEST}[kills]",
+        simulated=Simulated("kills", seeds=8),
     ),
     SeededBug(
         "cluster-05",
@@ -54,7 +52,7 @@ BUGS = (
         "ProducerStates.check",
         "Check(SequenceCheck.DUPLICATE, batch)",
         "_APPEND",
-        f"{_TEST}[lost answers]",
+        simulated=Simulated("lost answers", seeds=8),
     ),
     SeededBug(
         "cluster-06",
@@ -63,6 +61,6 @@ BUGS = (
         "replay_log",
         "replay(decoded)",
         "count += 0",
-        f"{_TEST}[kills]",
+        simulated=Simulated("kills", seeds=8),
     ),
 )

@@ -7,7 +7,6 @@ _LEAVING = "tests/unit/storage/upload/test_leaving.py"
 _MOVING = "tests/unit/broker/partition/test_moving.py"
 _DEPARTURES = "tests/unit/metadata/controller/test_leaving.py"
 _IN_CLUSTERS = Simulated("moves")
-_WITH_KILLS = Simulated("moves and kills")
 
 BUGS = (
     SeededBug(
@@ -53,7 +52,7 @@ BUGS = (
         "not await self.leaving.committed_before(upload.block)",
         "False",
         f"{_LEAVING}::test_a_block_is_committed_after_what_was_taken_out_of_it",
-        simulated=_WITH_KILLS,
+        simulated=Simulated("moves in a stormy bucket"),
     ),
     SeededBug(
         "moves-05",
@@ -79,8 +78,12 @@ BUGS = (
         "a partition takes appends while its last records are uploaded",
         "broker/partition/moving.py",
         "PartitionMoves._freeze",
-        "partition.set_frozen(frozen=True)",
-        "pass",
+        """
+            partition.set_frozen(frozen=True)
+            freeze = self._frozen[key] = _Freeze(partition, begun_ms, loop_ms())
+            self._registry.transit.hold(key)
+        """,
+        "freeze = self._frozen[key] = _Freeze(partition, begun_ms, loop_ms())",
         f"{_MOVING}::test_appends_wait_while_a_partition_is_frozen",
         simulated=_IN_CLUSTERS,
     ),

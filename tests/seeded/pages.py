@@ -47,15 +47,13 @@ def render(bugs: Sequence[SeededBug]) -> str:
 
 
 def _entry(bug: SeededBug) -> str:
-    file, _, name = bug.test.partition("::")
-    lines = [
-        f"- **{bug.id}**: {bug.title}",
-        f"  - in `{bug.file}`",
-        f"  - `{file}`",
-        f"    `{name}`",
-    ]
+    lines = [f"- **{bug.id}**: {bug.title}", f"  - in `{bug.file}`"]
+    if bug.test is not None:
+        file, _, name = bug.test.partition("::")
+        lines += [f"  - `{file}`", f"    `{name}`"]
     if bug.simulated is not None:
-        lines.append(f'  - and simulated clusters, nature "{bug.simulated.nature}"')
+        also = "" if bug.test is None else "and "
+        lines.append(f'  - {also}simulated clusters, nature "{bug.simulated.nature}"')
     return "".join(f"{it}\n" for it in lines)
 
 

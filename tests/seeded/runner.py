@@ -57,13 +57,14 @@ class Result:
     """One bug's."""
 
     bug: SeededBug
+    tried: str  # the test, or what was simulated
     outcome: Outcome
     seconds: float
     why: str
 
     def __str__(self) -> str:
         head = f"{self.outcome.value:7} {self.bug.id:8} {self.seconds:5.1f} s  {self.bug.title}"
-        return f"{head}\n        {self.bug.test}\n        {self.why}"
+        return f"{head}\n        {self.tried}\n        {self.why}"
 
 
 @contextmanager
@@ -171,29 +172,29 @@ def _run(copy: Path, module: Sequence[str]) -> tuple[int, str]:
     return process.returncode, output
 
 
-def check_sound(copy: Path, bugs: Sequence[SeededBug]) -> str | None:
+def check_sound(copy: Path, tests: Sequence[str]) -> str | None:
     """Run the tests without any mistake; return what is wrong, if they do not all pass."""
-    code, output = run_tests(copy, sorted({bug.test for bug in bugs}))
+    code, output = run_tests(copy, tests)
     return None if code == 0 else f"{_ERRORS.get(code, '')}\n{output[-4000:]}"
 
 
-def try_bug(copy: Path, bug: SeededBug) -> Result:
+def try_bug(copy: Path, bug: SeededBug, test: str) -> Result:
     """Seed one bug and run its test."""
     started = time.monotonic()
     options = ["--seeded-module", bug.module, *([] if bug.in_process else ["--seeded-elsewhere"])]
     try:
         with mistake(copy, bug):
-            code, output = run_tests(copy, [bug.test], *options)
+            code, output = run_tests(copy, [test], *options)
     except (ValueError, SyntaxError, OSError) as error:
-        return Result(bug, Outcome.BROKEN, time.monotonic() - started, str(error))
+        return Result(bug, test, Outcome.BROKEN, time.monotonic() - started, str(error))
     seconds = time.monotonic() - started
     if code == 0:
-        return Result(bug, Outcome.MISSED, seconds, "the test passes all the same")
+        return Result(bug, test, Outcome.MISSED, seconds, "the test passes all the same")
     if code == _FAILED:
         error = _first_error(output)
         caught = not error.startswith(_SLOPPY)
-        return Result(bug, Outcome.CAUGHT if caught else Outcome.BROKEN, seconds, error)
-    return Result(bug, Outcome.BROKEN, seconds, _ERRORS.get(code) or output[-2000:])
+        return Result(bug, test, Outcome.CAUGHT if caught else Outcome.BROKEN, seconds, error)
+    return Result(bug, test, Outcome.BROKEN, seconds, _ERRORS.get(code) or output[-2000:])
 
 
 def _first_error(output: str) -> str:
@@ -209,14 +210,14 @@ def simulate_bug(copy: Path, bug: SeededBug, simulated: Simulated) -> Result:
         with mistake(copy, bug):
             code, output = run_simulation(copy, simulated)
     except (ValueError, SyntaxError, OSError) as error:
-        return Result(bug, Outcome.BROKEN, time.monotonic() - started, str(error))
+        return Result(bug, str(simulated), Outcome.BROKEN, time.monotonic() - started, str(error))
     seconds = time.monotonic() - started
     found = [it for it in output.splitlines() if it.startswith("seed ")]
     if code == _FAILED and found:
-        return Result(bug, Outcome.CAUGHT, seconds, found[0][:150])
+        return Result(bug, str(simulated), Outcome.CAUGHT, seconds, found[0][:150])
     if code == 0:
-        return Result(bug, Outcome.MISSED, seconds, f"nothing is found: {simulated}")
-    return Result(bug, Outcome.BROKEN, seconds, output[-2000:])
+        return Result(bug, str(simulated), Outcome.MISSED, seconds, "nothing is found")
+    return Result(bug, str(simulated), Outcome.BROKEN, seconds, output[-2000:])
 
 
 def run_simulations(bugs: Sequence[SeededBug]) -> Iterator[Result]:
@@ -237,14 +238,17 @@ def run_simulations(bugs: Sequence[SeededBug]) -> Iterator[Result]:
 
 
 def run(bugs: Sequence[SeededBug]) -> Iterator[Result]:
-    """Try all of them, after a run without any.
+    """Try those that have a test, after a run of the tests without any.
 
     Raises:
         AssertionError: a test fails without a mistake.
     """
+    tests = sorted({it.test for it in bugs if it.test})
+    if not tests:
+        return
     with _Copies() as copies:
-        sound = copies.submit(check_sound, bugs)
-        tried = [copies.submit(try_bug, it) for it in bugs]
+        sound = copies.submit(check_sound, tests)
+        tried = [copies.submit(try_bug, it, it.test) for it in bugs if it.test]
         wrong = sound.result()
         assert wrong is None, f"the tests do not pass without a mistake: {wrong}"
         for result in tried:

@@ -24,6 +24,14 @@ def text_of(bug: SeededBug) -> str:
     return (ROOT / bug.file).read_text()
 
 
+def path_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def function_of(test: str) -> str:
+    return test.rpartition("::")[2].partition("[")[0]
+
+
 @cache
 def functions_of(file: str) -> set[str]:
     nodes = ast.walk(ast.parse((ROOT / file).read_text()))
@@ -33,8 +41,9 @@ def functions_of(file: str) -> set[str]:
 def test_every_mistake_fits_its_file_and_has_a_test() -> None:
     offenders = []
     for bug in BUGS:
-        path, *_, name = bug.test.split("::")
-        if name.partition("[")[0] not in functions_of(path):
+        if bug.test is None:
+            assert bug.simulated, f"{bug.id}: nothing notices"
+        elif function_of(bug.test) not in functions_of(path_of(bug.test)):
             offenders.append(f"{bug.id}: there is no {bug.test}")
         try:
             if bug.apply(text_of(bug)) == text_of(bug):
@@ -42,6 +51,42 @@ def test_every_mistake_fits_its_file_and_has_a_test() -> None:
         except (DoesNotFitError, SyntaxError) as error:
             offenders.append(str(error))
     assert not offenders, "\n".join(offenders)
+
+
+@cache
+def of_the_day(file: str) -> set[str]:
+    """Names that a module gives to what is another thing each day."""
+    statements = ast.parse((ROOT / file).read_text()).body
+    found: set[str] = {"turn_of_today"}
+    while (
+        more := {it for node in statements if read_by(node) & found for it in made_by(node)} - found
+    ):
+        found |= more
+    return found
+
+
+def read_by(statement: ast.stmt) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+
+
+def made_by(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {statement.name}
+    return {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def test_no_mistake_is_noticed_on_some_days_only() -> None:
+    """Nor does it depend on its place in the tables, which says on which days it is tried."""
+    tests = {bug.test for bug in BUGS if bug.test}
+    assert {it for it in tests if function_of(it) in of_the_day(path_of(it))} == set()
+    assert of_the_day("tests/property/test_cluster_simulation.py") >= {
+        "SEED_OF_TODAY",
+        "test_clusters_with_one_kind_of_fault",
+    }
 
 
 @cache

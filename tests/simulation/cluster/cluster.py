@@ -13,9 +13,12 @@ from typing import Any
 
 from headrace.broker.node.node import Node, NodeAddress, NodeEnvironment
 from headrace.config.node import NodeConfig, WalConfig
+from headrace.metadata.errors import NodeFencedError
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.sweep.swept_bucket import SweptBucket
 from headrace.wal.device import BlockDevice
+from headrace.wal.errors import WalMissingError
+from headrace.wal.objects.errors import WalFencedError
 from tests.simulation.cluster import settings
 from tests.simulation.cluster.bucket import (
     BucketClient,
@@ -34,6 +37,8 @@ from tests.simulation.cluster.process import Process
 from tests.simulation.wal_run import SimulatedTimer
 
 RESTARTED_AFTER_S = 0.3
+# Why a process may end by itself, where there are faults: another took its place or its log, its log is gone.
+EXPLAINED = (NodeFencedError, WalFencedError, WalMissingError)
 
 
 class Host:
@@ -234,13 +239,22 @@ class Cluster:
         process.kill()
         host.disks.end_process(process, power_cut=False)
         error = task.exception()
-        reason = "stopped" if error is None else type(_leaf(error)).__name__
-        if self.says and error is not None:
-            traceback.print_exception(_leaf(error))
+        reason = "stopped"
+        if error is not None:
+            cause = _first_cause(error)
+            reason = type(cause).__name__
+            if self.says:
+                traceback.print_exception(error)
+            if not (self.nature.faults and isinstance(cause, EXPLAINED)):
+                self.failures.append(f"{host.name} has ended: {cause!r}")
         self.counts[f"ended: {host.name.partition('-')[0]}: {reason}"] += 1
 
 
-def _leaf(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+def _first_cause(error: BaseException) -> BaseException:
+    while True:
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        elif error.__cause__ is not None:
+            error = error.__cause__
+        else:
+            return error

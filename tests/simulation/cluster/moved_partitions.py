@@ -1,8 +1,8 @@
 """Judges each entry that gives a partition another leader while the one before lives. Pure.
 
-Such a partition has a move to the new leader; the entry closes both of its streams, which were the old leader's, and
-everything that the old leader has acknowledged is in the bucket by then. So nothing but its own request can have made
-the entry.
+Such a partition has a move to the new leader; the entry ends it and closes both streams, which were the old leader's,
+and everything that the old leader has acknowledged is in the bucket by then. So nothing but its own request can have
+made the entry.
 """
 
 from collections.abc import Callable, Iterator
@@ -43,9 +43,12 @@ class MovedPartitions:
             if before is None or before is topic:
                 continue
             for last, now in zip(before.partitions, topic.partitions, strict=False):
+                key = (topic_id, now.partition)
+                if last.leader != now.leader and new.moves.get(key) is not None:
+                    yield f"{topic.name}-{now.partition} is led by {now.leader}, and moves: {new.moves[key]}"
                 if last.leader != now.leader and not has_ended(old.brokers, last.leader):
                     self._moved()
-                    move = old.moves.get((topic_id, now.partition))
+                    move = old.moves.get(key)
                     if move is None or move.target != now.leader:
                         where = f"{topic.name}-{now.partition}"
                         yield f"{where} leaves {last.leader}, which lives, for {now.leader}: {move}"
