@@ -15,7 +15,7 @@ class Simulated:
     """Simulated clusters that must notice as well: `tests.simulation.cluster.natures`."""
 
     nature: str
-    seeds: int = 4  # at most: from 1, until one finds something
+    seeds: int = 8  # at most: from 1, until one finds something
     seconds: float = 8.0  # virtual ones, of each
 
 

@@ -10,7 +10,7 @@ BUGS = (
         "WalDrain._bring",
         "await self._committer.commit(upload, uploaded)",
         "pass",
-        simulated=Simulated("kills", seeds=8),
+        simulated=Simulated("kills"),
     ),
     SeededBug(
         "cluster-02",
@@ -22,7 +22,7 @@ BUGS = (
             self._open.add(append)
             asyncio.get_running_loop().call_soon(self.on_confirmed, wal_end_offset)
         """,
-        simulated=Simulated("power cuts", seeds=8),
+        simulated=Simulated("power cuts"),
     ),
     SeededBug(
         "cluster-03",
@@ -31,7 +31,7 @@ BUGS = (
         "lease_length_ms",
         "session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR",
         "2 * session_timeout_ms",
-        simulated=Simulated("cut links", seeds=8),
+        simulated=Simulated("cut links"),
     ),
     SeededBug(
         "cluster-04",
@@ -43,7 +43,7 @@ BUGS = (
             self._confirmed_wal_end = confirmed[-1].wal_end_offset
             self.wal.trim(self._confirmed_wal_end - 1)
         """,
-        simulated=Simulated("kills", seeds=8),
+        simulated=Simulated("kills"),
     ),
     SeededBug(
         "cluster-05",
@@ -52,7 +52,7 @@ BUGS = (
         "ProducerStates.check",
         "Check(SequenceCheck.DUPLICATE, batch)",
         "_APPEND",
-        simulated=Simulated("lost answers", seeds=8),
+        simulated=Simulated("lost answers"),
     ),
     SeededBug(
         "cluster-06",
@@ -61,6 +61,6 @@ BUGS = (
         "replay_log",
         "replay(decoded)",
         "count += 0",
-        simulated=Simulated("kills", seeds=8),
+        simulated=Simulated("kills"),
     ),
 )

@@ -134,7 +134,7 @@ BUGS = (
         "self._state.times",
         "tests/unit/broker/partition/test_opening.py"
         "::test_the_log_is_read_from_the_last_checkpoint_on",
-        simulated=Simulated("cut links"),
+        simulated=Simulated("cut links", seeds=16),
     ),
     SeededBug(
         "failover-11",

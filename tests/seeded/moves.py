@@ -226,6 +226,6 @@ BUGS = (
         "len(self._registry) and self._client.is_lease_valid() and self._can_leave()",
         "False",
         f"{_MOVING}::TestLeaving::test_it_waits_until_it_leads_nothing",
-        simulated=Simulated("rolling restarts"),
+        simulated=Simulated("rolling restarts", seeds=16),
     ),
 )
