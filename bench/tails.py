@@ -101,11 +101,11 @@ def buckets(text: str, name: str, label: str) -> dict[float, float]:
 
 
 def quantile_ms(before: Mapping[float, float], after: Mapping[float, float], share: float) -> float:
-    """Of what came between two looks at a histogram; linear within a bucket."""
+    """Of what came between two looks at a histogram: linear within a bucket, the bound of the first one within it."""
     bounds = sorted(after)
     counts = [after[it] - before.get(it, 0.0) for it in bounds]
     due = share * counts[-1]
-    low_s, below = 0.0, 0.0
+    low_s, below = bounds[0], 0.0  # what the first bucket holds is not known any better
     for bound_s, count in zip(bounds, counts, strict=True):
         if count >= due and count > below:
             within = (due - below) / (count - below)

@@ -8,8 +8,12 @@ each: a disk that stalls says nothing about either. Medians would not do: beside
 AIO were as fast as ever, and the others took 5 ms. What is compared is the time of most writes, not of the slowest few.
 
 Latencies of a disk have long tails, so windows differ by chance. Several in a row must agree, more after each switch.
+
+Windows of a log that has run for a while are seconds apart, so one in a few writes of the kind in use is watched
+between them. Once these take twice what they took in the last window, the next window begins at once.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 SMALL_BYTES: Final = 64 * 1024  # larger writes take as long as the device needs, by either kind
@@ -24,6 +28,13 @@ MAX_WINDOWS: Final = 8
 # writes behind it, so they become rare while windows speak for the kind in use.
 MIN_BETWEEN: Final = 256
 MAX_BETWEEN: Final = 2048
+FAVOURED_BETWEEN: Final = (
+    64  # while windows speak for the other kind: a probe of it is no loss then
+)
+WATCHED: Final = 16  # one write in so many
+SLOWER: Final = 2  # times what the kind in use took in the last window
+
+Note = Callable[[int, int], None]  # is told kind and latency of a write that is done, in ns
 
 
 class IoChoice:
@@ -39,47 +50,69 @@ class IoChoice:
         self._second: int | None = None  # the kind of the other write of a pair
         self._between = 0
         self._until_pair = 0  # writes
+        self._watched_ns: list[int] = []  # of the kind in use, between pairs
+        self._known_ns = 0  # what it took in the last window; 0: that is not known
 
-    def take(self, size_bytes: int) -> tuple[int, bool]:
-        """Return the kind of a write that begins now, and whether `note` is to be told what it took."""
+    def take(self, size_bytes: int) -> tuple[int, Note | None]:
+        """Return the kind of a write that begins now, and what is to be told how long it took, if anything."""
         if size_bytes > SMALL_BYTES:
-            return self.kind, False
+            return self.kind, None
         if self._second is not None:
             second, self._second = self._second, None
-            return second, True
+            return second, self._compare
         if self._until_pair:
             self._until_pair -= 1
-            return self.kind, False
+            return self.kind, None if self._until_pair % WATCHED else self._watch
         self._until_pair = self._between
         self._pairs += 1
         # In turn: what goes on before a pair is before either kind as often.
         first = self.kind if self._pairs % 2 else 1 - self.kind
         self._second = 1 - first
-        return first, True
+        return first, self._compare
 
-    def note(self, kind: int, latency_ns: int) -> None:
-        """A write that was to be measured is done."""
+    def _compare(self, kind: int, latency_ns: int) -> None:
+        """A write of a pair is done."""
         if len(self._latencies_ns[kind]) < PAIRS:
             self._latencies_ns[kind].append(latency_ns)
         of_used, of_other = self._latencies_ns[self.kind], self._latencies_ns[1 - self.kind]
         if len(of_used) < PAIRS or len(of_other) < PAIRS:
             return
-        if _counted_ns(of_other) < MAX_RATIO * _counted_ns(of_used):
+        used_ns, other_ns = _counted_ns(of_used), _counted_ns(of_other)
+        # What has begun a window early is forgotten by halves, so that noise begins only few.
+        self._known_ns = max(used_ns, self._known_ns // 2 if self._between else self._known_ns)
+        if other_ns < MAX_RATIO * used_ns:
             self._in_favour += 1
-            self._between = MIN_BETWEEN
+            self._between = FAVOURED_BETWEEN
             if self._in_favour == self._needed:
                 self._switch()
         else:
             self._in_favour = 0
             self._between = min(max(2 * self._between, MIN_BETWEEN), MAX_BETWEEN)
         self._until_pair = self._between
+        self._watched_ns.clear()
         for latencies in self._latencies_ns:
             latencies.clear()
+
+    def _watch(self, kind: int, latency_ns: int) -> None:
+        """A write between pairs is done."""
+        if kind != self.kind:
+            return
+        self._watched_ns.append(latency_ns)
+        if len(self._watched_ns) == PAIRS:
+            took_ns = _counted_ns(self._watched_ns)
+            if self._known_ns and took_ns > SLOWER * self._known_ns:
+                self._known_ns = took_ns
+                self._between = self._until_pair = 0
+                for latencies in self._latencies_ns:
+                    latencies.clear()
+            self._watched_ns.clear()
 
     def _switch(self) -> None:
         self.kind = 1 - self.kind
         self.switches_total += 1
         self._in_favour = 0
+        self._between = MIN_BETWEEN
+        self._known_ns = 0  # of the other kind
         self._needed = min(2 * self._needed, MAX_WINDOWS)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from headrace.wal.device import BlockDevice, WriteDone
 from headrace.wal.file_backed_device import FileBackedDevice
 from headrace.wal.file_device import DeviceFile
-from headrace.wal.io_choice import IoChoice
+from headrace.wal.io_choice import IoChoice, Note
 
 logger = logging.getLogger("headrace.wal")
 
@@ -40,9 +40,9 @@ class MeasuredDevice(FileBackedDevice):
 
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         """See `BlockDevice.write`."""
-        kind, is_measured = self._choice.take(len(data))
-        if is_measured:
-            done = partial(self._measured, kind, self._monotonic_ns(), done)
+        kind, note = self._choice.take(len(data))
+        if note is not None:
+            done = partial(self._measured, note, kind, self._monotonic_ns(), done)
         self._devices[kind].write(position, data, done)
 
     async def read(self, position: int, into: memoryview) -> None:
@@ -58,16 +58,18 @@ class MeasuredDevice(FileBackedDevice):
         finally:
             await second.close()
 
-    def _measured(self, kind: int, begun_ns: int, done: WriteDone, error: OSError | None) -> None:
+    def _measured(
+        self, note: Note, kind: int, begun_ns: int, done: WriteDone, error: OSError | None
+    ) -> None:
         try:
             if error is None:
-                self._note(kind, self._monotonic_ns() - begun_ns)
+                self._tell(note, kind, self._monotonic_ns() - begun_ns)
         finally:
             done(error)
 
-    def _note(self, kind: int, latency_ns: int) -> None:
+    def _tell(self, note: Note, kind: int, latency_ns: int) -> None:
         before = self._choice.kind
-        self._choice.note(kind, latency_ns)
+        note(kind, latency_ns)
         if self._choice.kind != before:
             logger.info(
                 "the other kind of IO is faster now; the WAL is written by it",

@@ -80,8 +80,10 @@ class ApiDispatcher:
                 reply.send([_SIZE.pack(len(answer)), answer])
                 return None
             raise ProtocolError(f"{ApiKey(key).name} version {version} is not supported")
-        self._metrics.requests[key] += 1
-        self._metrics.latest = key
+        metrics = self._metrics
+        metrics.requests[key] += 1
+        metrics.latest = key
+        reply.observe = metrics.observers[key]
         if key == _PRODUCE:
             return self._produce.start(connection, header, frame.body, reply)
         context = RequestContext(
@@ -102,17 +104,16 @@ class ApiDispatcher:
         self, context: RequestContext, decoding: Generator[None, None, Any], reply: Reply
     ) -> None:
         header, turns = context.header, self._turns
-        with self._metrics.time(header.api_key):
-            await turns.pause()  # many connections may have sent something small
-            if header.api_key not in self._handlers:
-                await self.load()
-            try:
-                request = await turns.run(decoding)
-            except ProtocolError as error:
-                reply.refuse(error)
-                return
-            response = await self._handlers[header.api_key].handle(context, request)
-            await turns.pause()  # and all of them may have waited for the same
+        await turns.pause()  # many connections may have sent something small
+        if header.api_key not in self._handlers:
+            await self.load()
+        try:
+            request = await turns.run(decoding)
+        except ProtocolError as error:
+            reply.refuse(error)
+            return
+        response = await self._handlers[header.api_key].handle(context, request)
+        await turns.pause()  # and all of them may have waited for the same
         del decoding, request  # they may be larger than the answer
         encoding = messages.encode_response_steps(
             response, header.api_version, header.correlation_id

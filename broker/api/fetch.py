@@ -86,8 +86,7 @@ class FetchHandler:
         self, context: RequestContext, body: memoryview, reply: Reply
     ) -> Coroutine[Any, Any, None] | None:
         """Answer now when memory holds enough, else return the coroutine that waits and reads."""
-        begin_s = self._metrics.clock_s()
-        steps = self._steps(context, body, reply, begin_s)
+        steps = self._steps(context, body, reply)
         if self._wakeups.is_behind:
             return self._go_on(steps, reply)
         try:
@@ -112,13 +111,13 @@ class FetchHandler:
             await rest
 
     def _steps(
-        self, context: RequestContext, body: memoryview, reply: Reply, begin_s: float
+        self, context: RequestContext, body: memoryview, reply: Reply
     ) -> Generator[None, None, Coroutine[Any, Any, None] | None]:
         """Decode, and begin to serve; return what must run to complete the request."""
         version = context.version
         request = yield from decode_fetch_steps(version, body)
         try:
-            begun = yield from self._sessions.begin(version, request, int(begin_s * 1000))
+            begun = yield from self._sessions.begin(version, request, self._now_ms())
         except KafkaError as error:
             header, code = context.header, int(error.code)
             reply.send(encode_fetch_response(version, header.correlation_id, 0, code, 0, []))
@@ -130,15 +129,17 @@ class FetchHandler:
         if self._transit and len(session.changed) <= SLICE_PARTITIONS:
             arriving = self._arriving(session.look(), by_id=fetch.by_id)
             if arriving:
-                return self._wait(fetch, reply, begin_s, arriving)
+                return self._wait(fetch, reply, arriving)
         if len(session.changed) <= SLICE_PARTITIONS:
             result = self._reader.read_cached(session.look(), fetch.max_bytes, by_id=fetch.by_id)
             if not result.has_cold and result.has_lease and fetch.is_enough(result):
                 reply.send((yield from self._answer(fetch, result)))
-                self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
                 begun.end()
                 return self._leave_closed()
-        return self._wait(fetch, reply, begin_s)
+        return self._wait(fetch, reply)
+
+    def _now_ms(self) -> int:
+        return int(self._metrics.clock_s() * 1000)
 
     def _leave_closed(self) -> Coroutine[Any, Any, None] | None:
         """The rest of what this request, or one before it, has closed."""
@@ -161,7 +162,6 @@ class FetchHandler:
         self,
         fetch: "_Fetch",
         reply: Reply,
-        begin_s: float,
         arriving: Sequence[PartitionKey] = (),
     ) -> None:
         """Read, from the bucket if necessary, until there is enough, time is up, or the client has disconnected.
@@ -188,7 +188,6 @@ class FetchHandler:
                     or loop.time() >= deadline_s
                 ):
                     reply.send(await self._turns.run(self._answer(fetch, result)))
-                    self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
                     break
                 if result.has_cold:
                     continue  # the read from the bucket is still inflight
@@ -203,7 +202,7 @@ class FetchHandler:
 
     def _answer(self, fetch: "_Fetch", result: ReadResult) -> Generator[None, None, list[Buffer]]:
         """Make the answer, and free what it is made of, in slices: others must not wait for one of many partitions."""
-        error, session_id = fetch.session.begin_answer(int(self._metrics.clock_s() * 1000))
+        error, session_id = fetch.session.begin_answer(self._now_ms())
         header = fetch.context.header
         version, correlation_id = header.api_version, header.correlation_id
         if error != ErrorCode.NONE:

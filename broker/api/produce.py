@@ -97,12 +97,10 @@ _LEASE_NOT_VALID = Rejection(
 class _PendingProduce:
     """A request whose batches have been appended, waiting for their acknowledgements."""
 
-    __slots__ = ("_answer", "_begin_s", "_metrics", "_reply", "refused", "waiting")
+    __slots__ = ("_answer", "_reply", "refused", "waiting")
 
-    def __init__(self, reply: Reply, metrics: RequestMetrics, begin_s: float) -> None:
+    def __init__(self, reply: Reply) -> None:
         self._reply = reply
-        self._metrics = metrics
-        self._begin_s = begin_s
         self._answer: list[Buffer] = []
         self.waiting = 1  # batches that are not acknowledged yet, and the answer itself
         self.refused = False  # at least one batch
@@ -114,8 +112,6 @@ class _PendingProduce:
             return
         self.waiting -= 1
         if not self.waiting:
-            metrics = self._metrics
-            metrics.observe_produce(metrics.clock_s() - self._begin_s)
             self._reply.send(self._answer)
 
     def seal(self, answer: list[Buffer]) -> None:
@@ -134,7 +130,6 @@ class _Produce(NamedTuple):
     header: RequestHeader
     request: ProduceRequest
     reply: Reply
-    begin_s: float
 
 
 # One partition of a request: its index, the log if there is one, and a batch to append or an error.
@@ -180,10 +175,9 @@ class ProduceHandler:
 
         Later is when there is room, and when batches that take long to validate have been validated.
         """
-        begin_s = self._metrics.clock_s()
         request = decode_produce(header.api_version, body)
         # What its constructor does, without a call of Python code; so below, for every batch.
-        produce = tuple.__new__(_Produce, (client, header, request, reply, begin_s))
+        produce = tuple.__new__(_Produce, (client, header, request, reply))
         if self._transit:
             waits_for = self._in_transit(request)
             if waits_for:
@@ -249,7 +243,7 @@ class ProduceHandler:
 
     def _serve_one(self, produce: _Produce) -> _Steps[None] | None:
         """Serve what most requests are, one batch; return the steps that are left if there is anything unusual."""
-        _, header, request, reply, begin_s = produce
+        _, header, request, reply = produce
         (topic,) = request.topics
         ((index, records),) = topic.partitions
         now_ms = self._wall_clock_ms()
@@ -260,7 +254,7 @@ class ProduceHandler:
             or not self._partitions.is_lease_valid()
         ):
             return self._serve(produce, (found, outcome))
-        pending = _PendingProduce(reply, self._metrics, begin_s)
+        pending = _PendingProduce(reply)
         answer = self._append_one((index, found, outcome), now_ms, pending)
         if pending.refused:
             response = ProduceTopicResponse(topic.name, topic.topic_id, [answer])
@@ -313,7 +307,7 @@ class ProduceHandler:
 
     def _append(self, produce: _Produce, by_topic: list[list[_Judged]]) -> _Steps[None]:
         """Append what is valid, `SLICE_PARTITIONS` at a time, and answer when all of it is acknowledged."""
-        _, _, request, reply, begin_s = produce
+        _, _, request, reply = produce
         acks = request.acks
         if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             refusal = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
@@ -323,7 +317,7 @@ class ProduceHandler:
             yield from self._refuse(produce, _LEASE_NOT_VALID)
             return
         now_ms = self._wall_clock_ms()  # again: validation may have taken many turns
-        pending = _PendingProduce(reply, self._metrics, begin_s)
+        pending = _PendingProduce(reply)
         responses = []
         number = 0
         for topic, judged in zip(request.topics, by_topic, strict=True):

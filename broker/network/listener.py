@@ -28,6 +28,7 @@ class Listener:
     ) -> None:
         self._config = config
         self._network = network
+        self.clock_s = clock_s
         self.turns = TurnShare(clock_s)
         self.reads = TurnShare(clock_s, waiters_per_turn=READERS_PER_TURN)
         self.claims = ClaimedMemory()

@@ -37,14 +37,32 @@ def _nothing_to_stop() -> None:
     """Most requests take effect even if their answer is lost."""
 
 
+def _unobserved(latency_s: float) -> None:
+    """What a refused request took is not counted."""
+
+
 class Reply:
     """The answer of one request, in the order of requests; exactly one of its methods is called, once."""
 
-    __slots__ = ("_session", "buffers", "done", "on_lost", "pipelined", "size_bytes")
+    __slots__ = (
+        "_session",
+        "buffers",
+        "done",
+        "observe",
+        "on_lost",
+        "pipelined",
+        "received_s",
+        "size_bytes",
+    )
 
-    def __init__(self, session: "Session", size_bytes: int, *, pipelined: bool) -> None:
+    def __init__(
+        self, session: "Session", size_bytes: int, received_s: float, *, pipelined: bool
+    ) -> None:
         self._session = session
         self.size_bytes = size_bytes
+        self.received_s = received_s  # when the last byte of the request was read
+        # Told how long it took from then until the answer is given to the socket; the dispatcher sets it.
+        self.observe: Callable[[float], None] = _unobserved
         self.pipelined = pipelined
         self.done = False
         self.buffers: list[Buffer] | None = None
@@ -121,6 +139,11 @@ class Sessions(Protocol):
         ...
 
     @property
+    def clock_s(self) -> Callable[[], float]:
+        """The monotonic clock that requests are timed by."""
+        ...
+
+    @property
     def claims(self) -> ClaimedMemory:
         """Memory of all sessions for what their clients have not sent yet."""
         ...
@@ -149,6 +172,7 @@ class Session(asyncio.BufferedProtocol):
         self._config = config
         self._dispatcher = dispatcher
         self._sessions = sessions
+        self._clock_s = sessions.clock_s
         self._connection = ServerConnection(
             receive_buffer_bytes=config.receive_buffer_bytes,
             max_request_bytes=config.max_request_bytes,
@@ -168,6 +192,8 @@ class Session(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport
         self.info = ConnectionInfo(listener, "unknown", "", 0)
         self.last_active: float = 0.0
+        # Not read any further while requests wait: what was received last completed the request that starts next.
+        self._received_s: float = 0.0
         self.closed = False
         self._loop = asyncio.get_running_loop()
 
@@ -234,6 +260,7 @@ class Session(asyncio.BufferedProtocol):
         connection = self._connection
         connection.received(nbytes)
         if connection.has_more:
+            self._received_s = self._clock_s()
             self._advance()
         elif nbytes >= FIRST_BUFFER_BYTES and self._sessions.reads.is_over():
             self._rests = True
@@ -298,9 +325,11 @@ class Session(asyncio.BufferedProtocol):
         inflight = self._inflight
         self.last_active = self._loop.time()
         buffers: list[Buffer] = []
+        now_s = self._clock_s()
         while inflight and inflight[0].done:
             done = inflight.popleft()
             self._inflight_bytes -= done.size_bytes
+            done.observe(now_s - done.received_s)
             if done.buffers is not None:
                 buffers += done.buffers
         if buffers and not self.closed:
@@ -387,7 +416,7 @@ class Session(asyncio.BufferedProtocol):
             self.fail("going on with requests", error)
 
     def _start(self, frame: Frame, *, pipelined: bool) -> None:
-        reply = Reply(self, frame.size_bytes, pipelined=pipelined)
+        reply = Reply(self, frame.size_bytes, self._received_s, pipelined=pipelined)
         self._inflight.append(reply)
         self._inflight_bytes += frame.size_bytes
         try:

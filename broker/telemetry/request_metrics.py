@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 
 from prometheus_client.core import HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -11,7 +10,8 @@ from headrace.broker.telemetry.latencies import Latencies
 from headrace.protocol.api_keys import ApiKey
 
 LATENCY_BUCKETS_S = (
-    0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1, 2, 5, 30,
+    0.00005, 0.0001, 0.0002, 0.0003, 0.0005, 0.00075, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5,
+    1, 2, 5, 30,
 )  # fmt: skip
 
 
@@ -36,13 +36,26 @@ class _LatenciesByApi(Collector):
     def _family() -> HistogramMetricFamily:
         return HistogramMetricFamily(
             "headrace_request_duration_seconds",
-            "Time from the arrival of a request to its answer",
+            "Time from the last byte of a request to its answer, as the socket gets it",
             labels=["api"],
         )
 
 
+class _Observers(dict[int, Callable[[float], None]]):
+    """Made when an API is asked for the first time: a look-up is all that a request costs."""
+
+    def __init__(self, by_api: dict[int, Latencies]) -> None:
+        super().__init__()
+        self._by_api = by_api
+
+    def __missing__(self, api_key: int) -> Callable[[float], None]:
+        self._by_api[api_key] = latencies = Latencies(LATENCY_BUCKETS_S)
+        self[api_key] = observe = latencies.observe
+        return observe
+
+
 class RequestMetrics:
-    """Plain counters for every request, and a latency histogram per API (bound once, observed cheaply)."""
+    """Plain counters for every request, and a latency histogram per API (observed cheaply)."""
 
     def __init__(self, clock_s: Callable[[], float]) -> None:
         self.requests: defaultdict[int, int] = defaultdict(int)
@@ -51,15 +64,8 @@ class RequestMetrics:
         self.latest: int | None = None  # the API of the last request since somebody asked
         self.clock_s = clock_s
         self._latencies = _LatenciesByApi()
-        self.observe_produce = self.observer(int(ApiKey.PRODUCE))
-        self.observe_fetch = self.observer(int(ApiKey.FETCH))
-
-    def observer(self, api_key: int) -> Callable[[float], None]:
-        """Return the function that records one latency in seconds for `api_key`."""
-        by_api = self._latencies.by_api
-        if api_key not in by_api:
-            by_api[api_key] = Latencies(LATENCY_BUCKETS_S)
-        return by_api[api_key].observe
+        # By API: the functions that record one latency in seconds.
+        self.observers = _Observers(self._latencies.by_api)
 
     def take_latest(self) -> str:
         """Name the API of the last request since the last call."""
@@ -70,12 +76,3 @@ class RequestMetrics:
     def latencies(self) -> Collector:
         """The collector of the latency histogram of all APIs."""
         return self._latencies
-
-    @contextmanager
-    def time(self, api_key: int) -> Iterator[None]:
-        """Record how long the body takes."""
-        begin = self.clock_s()
-        try:
-            yield
-        finally:
-            self.observer(api_key)(self.clock_s() - begin)

@@ -17,6 +17,7 @@ class FakeReply:
         self.frame = b""
         self.is_lost = False
         self.on_lost: Callable[[], None] = lambda: None
+        self.observe: Callable[[float], None] = lambda _: None
 
     def lose(self) -> None:
         """The client leaves."""

@@ -9,28 +9,31 @@ from collections.abc import Callable
 import pytest
 
 from headrace.wal.io_choice import (
+    FAVOURED_BETWEEN,
     MAX_BETWEEN,
     MIN_BETWEEN,
     MIN_WINDOWS,
     PAIRS,
     SMALL_BYTES,
     STALLS,
+    WATCHED,
     IoChoice,
+    Note,
 )
 
 US = 1_000
 WINDOW = 2 * PAIRS  # writes of the first one
-FIRST_DECISION = WINDOW + (MIN_WINDOWS - 1) * PAIRS * (MIN_BETWEEN + 2)
+FIRST_DECISION = WINDOW + (MIN_WINDOWS - 1) * PAIRS * (FAVOURED_BETWEEN + 2)
 
 
 def write(choice: IoChoice, took_ns: Callable[[int], int], writes: int) -> Counter[int]:
     """Make so many small writes, one after the other; return how many went by each kind."""
     kinds: Counter[int] = Counter()
     for _ in range(writes):
-        kind, is_measured = choice.take(4096)
+        kind, note = choice.take(4096)
         kinds[kind] += 1
-        if is_measured:
-            choice.note(kind, took_ns(kind))
+        if note is not None:
+            note(kind, took_ns(kind))
     return kinds
 
 
@@ -57,6 +60,24 @@ def test_it_goes_back_when_the_machine_has_changed() -> None:
     write(choice, [4_000 * US, 350 * US].__getitem__, FIRST_DECISION)
     write(choice, [100 * US, 350 * US].__getitem__, 5 * PAIRS * (MIN_BETWEEN + 2))
     assert (choice.kind, choice.switches_total) == (0, 2)
+
+
+def test_a_kind_that_has_become_slow_is_left_soon_however_long_it_was_in_use() -> None:
+    """Windows are 33,000 writes apart by then: 16 s of 5,000 records a second."""
+    choice = IoChoice()
+    write(choice, [160 * US, 180 * US].__getitem__, 200_000)
+    noticed = WATCHED * PAIRS + WATCHED
+    write(choice, [1_670 * US, 180 * US].__getitem__, noticed + FIRST_DECISION)
+    assert (choice.kind, choice.switches_total) == (1, 1)
+
+
+def test_a_disk_that_has_become_slow_makes_one_window_more() -> None:
+    """Both kinds are slow now: that is looked at once, and is known then."""
+    choice = IoChoice()
+    write(choice, [160 * US, 180 * US].__getitem__, 200_000)
+    kinds = write(choice, [1_670 * US, 1_700 * US].__getitem__, PAIRS * MIN_BETWEEN)
+    assert kinds[1] <= PAIRS + PAIRS
+    assert choice.switches_total == 0
 
 
 def test_kinds_that_differ_little_are_left_as_they_are() -> None:
@@ -93,18 +114,18 @@ def test_a_kind_of_which_every_second_write_waits_is_the_slower_one() -> None:
 
 def test_large_writes_go_by_the_kind_in_use_and_are_not_measured() -> None:
     choice = IoChoice()
-    assert [choice.take(SMALL_BYTES + 1) for _ in range(5)] == [(0, False)] * 5
+    assert [choice.take(SMALL_BYTES + 1) for _ in range(5)] == [(0, None)] * 5
     write(choice, [4_000 * US, 350 * US].__getitem__, FIRST_DECISION)
-    assert choice.take(SMALL_BYTES + 1) == (1, False)
+    assert choice.take(SMALL_BYTES + 1) == (1, None)
 
 
 def test_writes_that_are_inflight_together_are_counted_as_their_own() -> None:
     choice = IoChoice()
-    inflight: list[tuple[int, bool]] = []
+    inflight: list[tuple[int, Note | None]] = []
     for _ in range(2 * FIRST_DECISION):
         inflight.append(choice.take(4096))
         if len(inflight) == 8:  # the newest comes back first
-            kind, is_measured = inflight.pop()
-            if is_measured:
-                choice.note(kind, 200 * US if kind else 900 * US)
+            kind, note = inflight.pop()
+            if note is not None:
+                note(kind, 200 * US if kind else 900 * US)
     assert (choice.kind, choice.switches_total) == (1, 1)

@@ -608,14 +608,3 @@ def test_a_read_that_times_out_is_not_taken_for_the_end_of_the_wait() -> None:
             await rest
 
     virtual_time.run(run())
-
-
-def test_a_fetch_that_waited_is_measured_too() -> None:
-    async def run() -> None:
-        broker = Broker()
-        await broker.later(12, request(wait_ms=500))
-        (histogram,) = broker.metrics.latencies.collect()
-        counts = {s.labels["api"]: s.value for s in histogram.samples if s.name.endswith("_count")}
-        assert counts["fetch"] == 1
-
-    virtual_time.run(run())

@@ -3,6 +3,7 @@
 import asyncio
 import struct
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import pytest
@@ -76,7 +77,7 @@ class Clock:
 class FakeSessions:
     def __init__(self, *, room: bool = True) -> None:
         self.room = room
-        self.clock = Clock()
+        self.clock = self.clock_s = Clock()
         self.turns = TurnShare(self.clock, share_s=1.0)
         self.reads = TurnShare(self.clock, share_s=1.0, waiters_per_turn=2)
         self.claims = ClaimedMemory()
@@ -208,6 +209,33 @@ def test_another_request_waits_for_the_produces_before_it_and_holds_up_those_beh
     assert list(connection.dispatcher.started) == [1, 2]
     connection.dispatcher.answer(2)
     assert list(connection.dispatcher.started) == [1, 2, 3]
+
+
+@in_loop
+async def test_requests_are_timed_from_their_last_byte_to_the_write_of_their_answer() -> None:
+    """Also while they wait for a bound, or for the answer of an earlier one."""
+    connection = Connection(max_produce_inflight_requests=2)
+    clock = connection.sessions.clock
+    took_s: dict[int, float] = {}
+    first = request(PRODUCE, 1)
+    connection.receive(first[:-1])
+    clock.now_s = 0.125
+    connection.receive(first[-1:])
+    clock.now_s = 0.25
+    connection.receive(b"".join(request(PRODUCE, number) for number in (2, 3)))
+    for number, reply in connection.dispatcher.started.items():
+        reply.observe = partial(took_s.__setitem__, number)
+    clock.now_s = 0.5
+    connection.dispatcher.answer(2)
+    assert took_s == {}
+    clock.now_s = 0.625
+    connection.dispatcher.answer(1)
+    await asyncio.sleep(0)
+    assert took_s == {1: 0.5, 2: 0.375}
+    connection.dispatcher.started[3].observe = partial(took_s.__setitem__, 3)
+    clock.now_s = 0.875
+    connection.dispatcher.answer(3)
+    assert took_s[3] == 0.625
 
 
 @in_loop
