@@ -12,8 +12,9 @@ nobody would delete it again.
 
 Blocking calls run in three small thread pools of this store, so that reads do not queue behind
 fsyncs, nor uploads behind what compaction writes and deletion removes. Their queues are bounded by
-the callers, each of which waits for its call. Data are written in steps, past the page cache where that
-can be (`direct_append`); every system call runs without the GIL.
+the callers, each of which waits for its call; one that was given up stays there until a thread comes to it, so a
+disk that hangs leaves one for each attempt. Data are written in steps, past the page cache where that can be
+(`direct_append`); every system call runs without the GIL.
 """
 
 import asyncio
@@ -22,8 +23,9 @@ import filecmp
 import itertools
 import os
 import secrets
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -188,18 +190,27 @@ class FileObjectStore:
     async def _published(self, key: str, pool: DaemonThreads) -> AsyncIterator[Path]:
         """Lend a temporary file, which becomes the object in the end, or goes."""
         temporary = self._new_temporary()
+        # Made before the first step: one that outlives a cancelled caller must not make it anew.
+        with _failures():
+            made = asyncio.get_running_loop().run_in_executor(pool, self._make, temporary)
         try:
-            # Made before the first step: one that outlives a cancelled caller must not make it anew.
-            await _run(pool, self._make, temporary)
+            with _failures():
+                await asyncio.shield(made)
             yield temporary
             await _run(pool, self._publish_and_tidy, temporary, key)
         except BaseException:
-            try:
-                pool.submit(temporary.unlink, missing_ok=True)
-            except RuntimeError:  # the pool is shut down
-                with suppress(OSError):
-                    temporary.unlink(missing_ok=True)
+            # Once it is made: another thread of the pool may remove it before.
+            made.add_done_callback(partial(self._discard, pool, temporary))
             raise
+
+    def _discard(self, pool: DaemonThreads, temporary: Path, made: "asyncio.Future[None]") -> None:
+        if not made.cancelled() and made.exception() is not None:
+            return
+        try:
+            pool.submit(temporary.unlink, missing_ok=True)
+        except RuntimeError:  # the pool is shut down
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
     async def _append(self, pool: DaemonThreads, temporary: Path, step: Sequence[Buffer]) -> None:
         await _pause_after(await _run(pool, append, temporary, step))
@@ -264,7 +275,10 @@ class FileObjectStore:
             self._publish(temporary, key, Path.hardlink_to)
         except FileExistsError:
             # Who finds it and takes it for durable must be right, even if its writer died just now.
-            _fsync((self._root / key).parent)
+            path = self._root / key
+            if filecmp.cmp(path, temporary, shallow=False):
+                temporary.rename(path)  # entered anew, as in `_link`
+            _fsync(path.parent)
             return False
         finally:
             temporary.unlink(missing_ok=True)
@@ -359,12 +373,17 @@ class FileObjectStore:
 async def _run(
     executor: DaemonThreads, call: Callable[_P, _T], *args: _P.args, **_: _P.kwargs
 ) -> _T:
-    """Run a blocking call; an OSError, a directory that is gone included, becomes ObjectStoreError."""
-    try:
+    """Run a blocking call; it fails as `_failures` says."""
+    with _failures():
         return await asyncio.get_running_loop().run_in_executor(executor, call, *args)
-    except OSError as error:
-        raise ObjectStoreError(f"bucket directory: {error}") from error
-    except RuntimeError as error:  # the pool is shut down
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Raise as ObjectStoreError what a blocking call raises: a directory that is gone, a pool that is shut down."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
         raise ObjectStoreError(f"bucket directory: {error}") from error
 
 

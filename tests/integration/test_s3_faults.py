@@ -258,6 +258,12 @@ def test_an_object_whose_tag_is_wrong_is_read_by_its_content():
 IMPATIENT = {"attempt_ms_base": 150, "attempt_bytes_per_s": 1 << 30}
 
 
+def assert_timed_out(store, times):
+    """At least so often: on a busy machine an attempt without a fault may take too long as well."""
+    assert store.statistics.failures.keys() == {FailureKind.TIMEOUT}
+    assert store.statistics.failures[FailureKind.TIMEOUT] >= times
+
+
 @pytest.mark.parametrize("fault", [SILENT, SILENT_AFTER])
 def test_no_answer_within_the_time_of_an_attempt(fault):
     async def scenario(store, bucket):
@@ -268,7 +274,7 @@ def test_no_answer_within_the_time_of_an_attempt(fault):
         bucket.fail("POST", fault)
         await store.delete(["a"])
         assert bucket.objects == {}
-        assert store.statistics.failures == {FailureKind.TIMEOUT: 3}
+        assert_timed_out(store, 3)
 
     run(scenario, **IMPATIENT)
 
@@ -317,7 +323,7 @@ def test_a_trickle_is_given_up_in_time():
         await store.put("a", [CONTENT])
         bucket.fail("GET", Answer(delay_ms=60_000), Answer(pieces=5000, piece_delay_ms=50))
         assert bytes(await store.get_range("a", 0, 5000)) == CONTENT[:5000]
-        assert store.statistics.failures == {FailureKind.TIMEOUT: 2}
+        assert_timed_out(store, 2)
 
     run(scenario, **IMPATIENT)
 

@@ -73,8 +73,9 @@ def test_a_put_is_on_the_disk_before_it_succeeds(tmp_path, calls):
     run(tmp_path, scenario)
 
 
+@pytest.mark.parametrize("write", ["put", "create"])
 @pytest.mark.parametrize("failing", [".", "00", "00/c"])
-def test_an_entry_whose_fsync_failed_is_made_anew(failing, tmp_path, monkeypatch):
+def test_an_entry_whose_fsync_failed_is_made_anew(failing, write, tmp_path, monkeypatch):
     """A kernel that could not write an entry forgets it: the next fsync succeeds and proves nothing."""
     root = tmp_path / "bucket"
     failed, made = [], []
@@ -107,8 +108,8 @@ def test_an_entry_whose_fsync_failed_is_made_anew(failing, tmp_path, monkeypatch
             for name in ("rename", "hardlink_to", "mkdir"):
                 patch.setattr(Path, name, noting(getattr(Path, name)))
             with pytest.raises(ObjectStoreError, match="IO error"):
-                await store.put("00/c/1", (b"content",))
-            await store.put("00/c/1", (b"content",))
+                await getattr(store, write)("00/c/1", (b"content",))
+            await getattr(store, write)("00/c/1", (b"content",))
         assert failed
         assert files(tmp_path) == ["00/c/1"]
 
@@ -320,6 +321,28 @@ class TestAPutThatEndsBetweenItsSteps:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
+
+        run(tmp_path, scenario)
+        assert files(tmp_path) == []
+
+    def test_by_cancellation_while_it_is_made(self, tmp_path, monkeypatch):
+        """The disk comes back later: what was made then is removed, although another thread was free before."""
+        touch, entered, goes_on = Path.touch, threading.Event(), threading.Event()
+
+        def slow(path):
+            entered.set()
+            goes_on.wait(10)
+            touch(path)
+
+        async def scenario(store):
+            await store.ensure_writable()
+            monkeypatch.setattr(Path, "touch", slow)
+            task = asyncio.create_task(store.put("a", [bytes(2500)]))
+            await asyncio.to_thread(entered.wait, 10)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            goes_on.set()
 
         run(tmp_path, scenario)
         assert files(tmp_path) == []
