@@ -230,15 +230,23 @@ def main() -> int:
     )
     parser.add_argument("--directory", type=Path, help="data directory of the brokers")
     options = parser.parse_args()
-    if options.keep and options.before is None:
-        parser.error("--keep needs --before CHECKOUT: what is kept is compared with it")
+    commits = None
+    if options.keep:
+        if options.before is None or options.quick:
+            parser.error(
+                "--keep needs --before CHECKOUT, which it is compared with, and no --quick"
+            )
+        try:
+            commits = processor_time.commit_of(ROOT), processor_time.commit_of(options.before)
+        except ValueError as error:
+            parser.error(str(error))
     load_program.build()
     rows = [row for row in workloads(quick=options.quick) if options.only in row.name]
     kinds = 1 + (options.before is not None) + (not options.alone)
     require_space(options.directory, sum(row.bytes_total for row in rows) * options.runs * kinds)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the brokers are stopped
     with tempfile.TemporaryDirectory(dir=options.directory, prefix="headrace-bench-") as scratch:
-        return run_all(Path(scratch), rows, options)
+        return run_all(Path(scratch), rows, options, commits)
 
 
 def require_space(directory: Path | None, written_bytes: int) -> None:
@@ -264,8 +272,13 @@ def headrace(directory: Path, code: Path) -> HeadraceProcess:
     )
 
 
-def run_all(scratch: Path, rows: list[Workload], options: argparse.Namespace) -> int:
-    """Start the brokers, run every row, print the table; return the exit code."""
+def run_all(
+    scratch: Path,
+    rows: list[Workload],
+    options: argparse.Namespace,
+    kept_as: tuple[str, str] | None,
+) -> int:
+    """Start the brokers, run every row, print the table, keep the figures; return the exit code."""
     print(
         f"WAL {WAL_BYTES // MIB} MiB, upload threshold {UPLOAD_THRESHOLD_BYTES // MIB} MiB, LogCache "
         f"{LOG_CACHE_BYTES // MIB} MiB, BlockCache {BLOCK_CACHE_BYTES // MIB} MiB; records of "
@@ -284,8 +297,8 @@ def run_all(scratch: Path, rows: list[Workload], options: argparse.Namespace) ->
     if options.before is None:
         return 0
     compared = processor_time.compare(benchmark.figures, [row.name for row in rows])
-    if options.keep:
-        processor_time.keep(compared, ROOT, options.before)
+    if kept_as is not None:
+        processor_time.keep(compared, kept_as)
     worse = [it for it in compared if it.is_worse]
     for it in worse:
         print(f"worse: {it}")

@@ -56,9 +56,8 @@ def compare(
     ]
 
 
-def keep(compared: Sequence[Compared], now: Path, before: Path, *, kept: Path = KEPT) -> None:
-    """Add a line for each row; the commits are those of the two checkouts."""
-    commits = commit_of(now), commit_of(before)
+def keep(compared: Sequence[Compared], commits: tuple[str, str], *, kept: Path = KEPT) -> None:
+    """Add a line for each row, with the commits of this code and of the one before."""
     is_new = not kept.exists()
     with kept.open("a", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
@@ -70,12 +69,17 @@ def keep(compared: Sequence[Compared], now: Path, before: Path, *, kept: Path = 
 
 
 def commit_of(checkout: Path) -> str:
-    """Return the abbreviated commit of a checkout, with a plus sign if it has changes."""
+    """Return the abbreviated commit of a checkout.
+
+    Raises:
+        ValueError: it has changes, so nobody could measure the same code again.
+    """
 
     def git(*arguments: str) -> str:
         return subprocess.run(
             ["git", "-C", str(checkout), *arguments], capture_output=True, text=True, check=True
         ).stdout.strip()
 
-    changed = git("status", "--porcelain", "--untracked-files=no")
-    return git("rev-parse", "--short=9", "HEAD") + ("+" if changed else "")
+    if git("status", "--porcelain", "--untracked-files=no"):
+        raise ValueError(f"{checkout} has changes: commit them before their figures are kept")
+    return git("rev-parse", "--short=9", "HEAD")
