@@ -154,6 +154,10 @@ class MetadataClient:
         """Call `bytes_before` for each heartbeat: how much has to be in the bucket before partitions can move away."""
         self._session.bytes_before_moves = bytes_before
 
+    def tell_ability(self, is_able: Callable[[], bool]) -> None:
+        """Call `is_able` for each heartbeat: whether this broker can open partitions now."""
+        self._session.is_able = is_able
+
     def await_snapshot(self, index: int) -> None:
         """Ask, with each heartbeat, for a published snapshot that has this entry; -1: for none."""
         self._session.awaited_snapshot = index

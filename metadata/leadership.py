@@ -6,6 +6,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from headrace.config.node import MetadataConfig
 from headrace.metadata.balance.state import BalanceSettings
 from headrace.metadata.balancer import Balancer
@@ -40,7 +42,9 @@ class Leadership:
     ) -> None:
         self._quorum = quorum
         self._network = network
-        self.committer = Committer(quorum, inputs=inputs)
+        self.committer = Committer(
+            quorum, inputs=lambda: replace(inputs(), unable=self.supervision.unable)
+        )
         self.balancer = Balancer(
             lambda: quorum.image,
             self.committer,

@@ -85,6 +85,7 @@ class BrokerSession:
         self.on_renewed: Callable[[], None] = _ignore_renewal  # after each extension of the lease
         self.take_loads: Callable[[], Loads | None] = _no_loads  # what the next heartbeat tells
         self.bytes_before_moves: Callable[[], int] = _nothing  # likewise
+        self.is_able: Callable[[], bool] = lambda: True  # likewise
 
     @property
     def fenced(self) -> bool:
@@ -237,6 +238,7 @@ class BrokerSession:
             READ_HERE,
             self.take_loads(),
             self.bytes_before_moves(),
+            self.is_able(),
         )
 
 

@@ -79,6 +79,7 @@ class BrokerSupervision:
         self._sessions = BrokerSessions(session_timeout_ms, map(_registered, live), boot_clock_ms())
         self._move_deadlines = MoveDeadlines(quorum.image.moves, boot_clock_ms())
         self._departures = Departures()
+        self.unable: frozenset[int] = frozenset()  # brokers, by their last heartbeats; see `Inputs`
 
     async def heartbeat(self, request: Heartbeat) -> Committed:
         """Renew a session and, if asked and possible, change the broker's state.
@@ -107,6 +108,14 @@ class BrokerSupervision:
             epoch,
             request.reads,
         )
+        if request.is_able == (node_id in self.unable):
+            self.unable ^= {node_id}
+            logger.info(
+                "a broker can open partitions again"
+                if request.is_able
+                else "a broker cannot open partitions now; it gets none while others can",
+                extra={"broker": node_id},
+            )
         if request.loads is not None:
             self._on_loads(node_id, request.loads)
         now_ms = self._boot_clock_ms()
@@ -139,11 +148,13 @@ class BrokerSupervision:
 
     def follow(self, old: MetadataImage, new: MetadataImage) -> None:
         """Begin and end sessions according to committed registrations and fencings; look at what may be due."""
-        self._move_deadlines.follow(old, new, self._boot_clock_ms())
+        now_ms = self._boot_clock_ms()
+        self._move_deadlines.follow(old, new, now_ms)
+        self._departures.follow(old, new, now_ms)
         if is_drain_over(old, new):
             self._may_be_due.set()
         may_leave = old.moves is not new.moves or old.configs is not new.configs
-        if may_leave and self._departures.are_due(new):
+        if may_leave and self._departures.are_due(new, self.unable, now_ms):
             self._may_be_due.set()
         if old.brokers is new.brokers:
             return
@@ -153,6 +164,7 @@ class BrokerSupervision:
         for broker in new.brokers.values():
             known = old.brokers.get(broker.node_id)
             if broker.epoch_ended:
+                self.unable -= {broker.node_id}
                 self._sessions.end(broker.node_id, broker.epoch)
             elif known is None or known.epoch != broker.epoch:
                 self._sessions.begin(_registered(broker), self._boot_clock_ms())
@@ -197,7 +209,7 @@ class BrokerSupervision:
         for log_id in due_logs(self._quorum.image, now_ms):
             await self._committer.propose(_settle(log_id))
         await self._take_moves_back()
-        if self._departures.are_due(self._quorum.image):
+        if self._departures.are_due(self._quorum.image, self.unable, self._boot_clock_ms()):
             await self._committer.propose(self._departures.move_away)
         prepared = self._quorum.image.objects.prepared
         if any(expires_ms <= now_ms for expires_ms in prepared.values()):

@@ -313,14 +313,18 @@ class BrokerRole:
         readiness.add(lambda: _check_lease(client))
 
     def _load_meter(self, client: MetadataClient, parts: BrokerParts) -> LoadMeter:
+        def is_able() -> bool:
+            return parts.check_engine().ok and self._bucket.check().ok
+
         meter = LoadMeter(
             parts.partitions,
             self._config.metadata.balance_window_ms,
             self._environment.boot_clock_ms,
             is_alone=lambda: len(client.image.brokers) < 2,
-            is_sound=lambda: parts.check_engine().ok and self._bucket.check().ok,
+            is_sound=is_able,
         )
         client.tell_loads(meter.take_loads)
+        client.tell_ability(is_able)
         return meter
 
     def _address(self, bound: Endpoint, parts: BrokerParts, recovery: DrainReport) -> BrokerAddress:

@@ -28,6 +28,7 @@ from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage, MoveImage
 from headrace.metadata.images.logs import about_to_end
+from headrace.metadata.images.moves import MOVES_AT_ONCE
 from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.rpc.requests import FinishMove, StreamToClose
 from headrace.metadata.rpc.responses import MoveFinished
@@ -37,11 +38,13 @@ from headrace.task_failures import report_unexpected
 
 logger = logging.getLogger("headrace.partition")
 
-MAX_MOVES: Final = 16  # under way at a time; others wait
 MAX_FREEZE_MS: Final = 2_000  # until the target may be asked for as the leader
-# Uploads while the partition is served: until one is done in so short a time, but at most so many.
+# Uploads while the partition is served: until one is done in so short a time, or hardly shorter than the one before.
 SHORT_UPLOAD_MS: Final = 200
 MAX_UPLOADS: Final = 5
+MAX_LAST_UPLOAD_MS: Final = (
+    1_800  # of the last one: the remainder would take longer than a freeze may
+)
 PAUSE_MS: Final = 250  # before the next attempt
 MAX_LEAVE_MS: Final = 30_000  # that a broker waits before it ends
 LOOK_MS: Final = 20
@@ -207,8 +210,10 @@ class PartitionMoves:
     def _begin_due(self, tasks: asyncio.TaskGroup) -> None:
         """Begin the oldest of the moves from here, as many as may be under way."""
         image = self._client.image
-        for key, move in sorted(image.moves.items(), key=lambda it: (it[1].epoch, it[0])):
-            if self._is_fenced or len(self._running) >= MAX_MOVES:
+        # A client may begin thousands of others'.
+        here = [it for it in image.moves.items() if self._registry.get(it[0]) is not None]
+        for key, move in sorted(here, key=lambda it: (it[1].epoch, it[0])):
+            if self._is_fenced or len(self._running) >= MOVES_AT_ONCE:
                 return
             partition = self._registry.get(key)
             if (
@@ -245,7 +250,11 @@ class PartitionMoves:
         """Move a partition; whatever happens, it is served here again unless it may have moved."""
         with self._leaving(partition) as stream_ids:
             begun_ms = loop_ms()
-            await self._upload_most(stream_ids)
+            took_ms = await self._upload_most(stream_ids)
+            if took_ms > MAX_LAST_UPLOAD_MS:
+                raise TimeoutError(
+                    f"an upload takes {took_ms} ms, and appends may wait for {MAX_FREEZE_MS} only"
+                )
             if not self._is_under_way(key, move, partition):
                 return
             freeze = self._freeze(key, partition, begun_ms)
@@ -271,12 +280,16 @@ class PartitionMoves:
         finally:
             self._engine.leaving.end(stream_ids)
 
-    async def _upload_most(self, stream_ids: tuple[int, ...]) -> None:
-        for _ in range(MAX_UPLOADS):
-            begin_ms = loop_ms()
+    async def _upload_most(self, stream_ids: tuple[int, ...]) -> int:
+        """Upload until little is left; return how long the last upload took, in ms."""
+        took_ms = 0
+        for number in range(MAX_UPLOADS):
+            begin_ms, before_ms = loop_ms(), took_ms
             await self._engine.leaving.upload(stream_ids)
-            if loop_ms() - begin_ms <= SHORT_UPLOAD_MS:
-                return
+            took_ms = loop_ms() - begin_ms
+            if took_ms <= SHORT_UPLOAD_MS or (number and 4 * took_ms > 3 * before_ms):
+                break
+        return took_ms
 
     async def _finish(
         self, key: PartitionKey, move: MoveImage, partition: Partition, ends: tuple[int, int]

@@ -30,7 +30,7 @@ def begin_wanted(
 ) -> Decision:
     """Begin those that still can begin, as AlterPartitionReassignments would; at most so many are under way."""
     try:
-        staying = set(active_brokers(image))
+        staying = set(active_brokers(image, inputs.unable)) - inputs.unable
     except RefusedError:
         return Decision((), Done())
     possible = [it for it in wanted if it.target in staying and _is_where_it_was(it, image)]

@@ -153,7 +153,7 @@ def _drainer(
 
 
 def _drained(log: LogImage, position: int, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
-    moved = yield from hand_over(log, image, inputs.rng)
+    moved = yield from hand_over(log, image, inputs)
     return Decision((LogDrainedRecord(log.log_id, position), *moved), Done())
 
 

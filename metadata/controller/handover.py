@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headrace.metadata.controller.decision import Inputs
 from headrace.metadata.controller.placement import active_brokers, place
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.logs import LogImage
@@ -11,15 +12,12 @@ from headrace.metadata.records.codec import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
 
-if TYPE_CHECKING:
-    from random import Random
-
 STEP_LOOKED_AT: Final = 10_000  # streams, or topics and partitions: some milliseconds
 STEP_MOVED: Final = 1_000  # partitions, likewise
 
 
 def hand_over(
-    log: LogImage, image: MetadataImage, rng: "Random"
+    log: LogImage, image: MetadataImage, inputs: Inputs
 ) -> Generator[None, None, list[Record]]:
     """Give, in steps, records that close all streams of a log and name new leaders for its owner's partitions.
 
@@ -28,7 +26,7 @@ def hand_over(
     Raises:
         RefusedError: no broker is active.
     """
-    brokers = active_brokers(image)
+    brokers = active_brokers(image, inputs.unable)
     records: list[Record] = []
     for number, stream in enumerate(image.streams.values(), start=1):
         if stream.opened and stream.node_id == log.owner:
@@ -54,7 +52,7 @@ def hand_over(
             leaders = [
                 chosen if (target := _target(topic, it, image, brokers)) is None else target
                 for it, chosen in zip(
-                    some, place(len(some), brokers, led, rng, of_topic=of_topic), strict=True
+                    some, place(len(some), brokers, led, inputs.rng, of_topic=of_topic), strict=True
                 )
             ]
             led.update(leaders)

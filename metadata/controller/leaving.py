@@ -3,27 +3,29 @@
 A broker that begins to stop says that it can drain no logs any more (`headrace.metadata.controller.placement`), and
 goes on serving until its partitions have moved, or its patience ends. An operator drains one by its setting
 `headrace.drain`: it goes on running. Some move at a time: the next begin when most of them have. Those that did not get
-on and were taken back begin again.
+on and were taken back begin again after a rest. None begins while no broker that stays can open partitions.
 """
 
 from collections import Counter
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.placement import active_brokers, partitions_led, place
 from headrace.metadata.image import MetadataImage, TopicImage
 from headrace.metadata.images.draining import closed_brokers
-from headrace.metadata.images.moves import Moves
+from headrace.metadata.images.moves import MOVES_AT_ONCE, Moves
 from headrace.metadata.images.topics import Topics
 from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.topics import PartitionMoveRecord
 from headrace.metadata.rpc.responses import Done
 
+PartitionKey = tuple[UUID, int]  # topic id and index
+
 MAX_MOVES: Final = 64  # under way from one broker
-MIN_MOVES: Final = (
-    16  # likewise: with fewer, the next begin. A source carries out so many at a time
-)
+MIN_MOVES: Final = MOVES_AT_ONCE  # likewise: with fewer, the next begin
+REST_MS: Final = 5_000  # of a partition whose move was taken back
 STEP_LOOKED_AT: Final = 10_000  # topics and partitions: some milliseconds
 
 
@@ -42,10 +44,15 @@ class _Seen(NamedTuple):
     leaving: list[int]
     topics: Topics
     moves: Moves
+    unable: frozenset[int]
 
-    def is_of(self, leaving: list[int], image: MetadataImage) -> bool:
+    def is_of(self, leaving: list[int], image: MetadataImage, unable: frozenset[int]) -> bool:
         """Whether nothing of it has changed. By identity: the maps may be large."""
-        return self.leaving == leaving and self.topics is image.topics and self.moves is image.moves
+        return (
+            (self.leaving, self.unable) == (leaving, unable)
+            and self.topics is image.topics
+            and self.moves is image.moves
+        )
 
 
 class Departures:
@@ -57,32 +64,49 @@ class Departures:
 
     def __init__(self) -> None:
         self._nothing_in: _Seen | None = None
+        self._taken_back_ms: dict[PartitionKey, int] = {}  # partitions that rest
 
-    def are_due(self, image: MetadataImage) -> bool:
-        """Whether `move_away` may have something to record."""
+    def follow(self, old: MetadataImage, new: MetadataImage, now_ms: int) -> None:
+        """Note which moves have been taken back from one image to a later one: such partitions rest."""
+        if old.moves is new.moves:
+            return
+        for key, move in old.moves.items():
+            topic = new.topic_by_id(key[0])
+            if key not in new.moves and topic and topic.partitions[key[1]].leader != move.target:
+                self._taken_back_ms[key] = now_ms
+
+    def are_due(
+        self, image: MetadataImage, unable: frozenset[int] = frozenset(), now_ms: int = 0
+    ) -> bool:
+        """Whether `move_away` may have something to record; partitions have rested enough by then, or not."""
+        begun_ms = now_ms - REST_MS
+        self._taken_back_ms = {key: it for key, it in self._taken_back_ms.items() if it > begun_ms}
         leaving = leaving_brokers(image)
         if not leaving or not _room(leaving, image):
             return False
-        return self._nothing_in is None or not self._nothing_in.is_of(leaving, image)
+        return self._nothing_in is None or not self._nothing_in.is_of(leaving, image, unable)
 
     def move_away(self, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
         """Begin to move some partitions of the brokers that leave; those of others are left alone."""
-        leaving = leaving_brokers(image)
-        decision = yield from _move_away(leaving, image, inputs)
-        if not decision.records:
-            self._nothing_in = _Seen(leaving, image.topics, image.moves)
+        leaving, resting = leaving_brokers(image), frozenset(self._taken_back_ms)
+        decision = yield from _move_away(leaving, resting, image, inputs)
+        if not decision.records and not resting:
+            self._nothing_in = _Seen(leaving, image.topics, image.moves, inputs.unable)
         return decision
 
 
-def _move_away(leaving: list[int], image: MetadataImage, inputs: Inputs) -> DecisionSteps:
+def _move_away(
+    leaving: list[int], resting: frozenset[PartitionKey], image: MetadataImage, inputs: Inputs
+) -> DecisionSteps:
     room = _room(leaving, image)
-    if not room:
+    brokers = [it for it in active_brokers(image, inputs.unable) if it not in inputs.unable]
+    if not room or not brokers:
         return Decision((), Done())
-    brokers, led = active_brokers(image), partitions_led(image)
+    led = partitions_led(image)
     records: list[Record] = []
     looked_at = 0
     for topic in sorted(image.topics.values(), key=lambda it: it.name):
-        records += _moves_of(topic, room, image, brokers, led, inputs)
+        records += _moves_of(topic, room, resting, image, brokers, led, inputs)
         looked_at += 1 + len(topic.partitions)
         if looked_at >= STEP_LOOKED_AT:
             looked_at = 0
@@ -101,6 +125,7 @@ def _room(leaving: list[int], image: MetadataImage) -> Counter[int]:
 def _moves_of(
     topic: TopicImage,
     room: Counter[int],
+    resting: frozenset[PartitionKey],
     image: MetadataImage,
     brokers: list[int],
     led: Counter[int],
@@ -108,7 +133,8 @@ def _moves_of(
 ) -> list[Record]:
     some = []
     for it in topic.partitions:
-        if room[it.leader] > 0 and (topic.topic_id, it.partition) not in image.moves:
+        key = (topic.topic_id, it.partition)
+        if room[it.leader] > 0 and key not in image.moves and key not in resting:
             room[it.leader] -= 1
             some.append(it)
     if not some:

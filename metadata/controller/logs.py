@@ -219,5 +219,5 @@ def _require_losable(log: LogImage, image: MetadataImage, *, damaged_only: bool)
 
 
 def _lose(log: LogImage, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
-    moved = yield from hand_over(log, image, inputs.rng)
+    moved = yield from hand_over(log, image, inputs)
     return Decision((LogLostRecord(log.log_id, damaged_only=False), *moved), Done())

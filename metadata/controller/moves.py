@@ -25,7 +25,7 @@ from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.brokers import has_ended
 from headrace.metadata.images.draining import closed_brokers
-from headrace.metadata.images.moves import MoveImage, Moves
+from headrace.metadata.images.moves import MOVES_AT_ONCE, MoveImage, Moves
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import (
@@ -46,9 +46,8 @@ MAX_REASSIGNMENTS: Final = 10_000  # of one request: its entry must stay bounded
 MOVE_MS: Final = 10_000  # without a move of its source getting on: then it is taken back
 # More for what has to be in the bucket before: as slowly as an upload may be, see `RetryPolicy.attempt_bytes_per_s`.
 SLOWEST_BYTES_PER_S: Final = 1 << 20
-MAX_MOVE_MS: Final = (
-    120_000  # without a move of its source that has come to its end, whatever else gets on
-)
+# Without a move of its source that has come to its end, and since its source carries it out, whatever else gets on.
+MAX_MOVE_MS: Final = 120_000
 
 
 def alter_reassignments(
@@ -81,7 +80,6 @@ def finish_move(request: FinishMove, image: MetadataImage, inputs: Inputs) -> De
     arrives late, when the sender serves again, changes nothing. Nor does a repeated one: while the
     sender's epoch lasts, its partition gets another leader epoch only by its own request.
     """
-    del inputs
     require_broker(image, request.node_id, request.node_epoch)
     topic = image.topic_by_id(request.topic_id)
     if topic is None or not 0 <= request.partition < len(topic.partitions):
@@ -97,7 +95,8 @@ def finish_move(request: FinishMove, image: MetadataImage, inputs: Inputs) -> De
             f"the move of {where} has been taken back or replaced",
         )
     try:
-        return Decision(tuple(_moved(request, topic, partition, move, image)), MoveFinished(None))
+        records = _moved(request, topic, partition, move, image, inputs.unable)
+        return Decision(tuple(records), MoveFinished(None))
     except RefusedError as error:
         return Decision((_ended(move),), MoveFinished(error.message))
 
@@ -132,6 +131,8 @@ class MoveDeadlines:
         # By topic id, partition, and epoch of the move.
         self._begun_ms = {_id_of(it): now_ms for it in moves.values()}
         self._ended_ms: dict[int, int] = {}  # by source: when one of its moves has come to its end
+        # When a move was first seen among those that its source carries out, by the same.
+        self._carried_out_ms: dict[tuple[UUID, int, int], int] = {}
         # By source: what has to be in the bucket before its moves, in bytes, and when that became less.
         self._before: dict[int, tuple[int, int]] = {}
 
@@ -149,6 +150,7 @@ class MoveDeadlines:
         for key, move in old.moves.items():
             if new.moves.get(key) != move:
                 self._begun_ms.pop(_id_of(move), None)
+                self._carried_out_ms.pop(_id_of(move), None)
                 if _leader(new, move) == move.target:
                     self._ended_ms[_leader(old, move)] = now_ms
         for move in new.moves.values():
@@ -158,12 +160,20 @@ class MoveDeadlines:
             self._before.clear()
 
     def overdue(self, image: MetadataImage, now_ms: int) -> list[MoveImage]:
-        """Return the moves that do not get on."""
-        return [
-            move
-            for _, move in sorted(image.moves.items())
-            if now_ms > self._due_ms(move, _leader(image, move), now_ms)
-        ]
+        """Return the moves that do not get on, or have taken too long whatever others of their source did."""
+        under_way: Counter[int] = Counter()
+        found = []
+        for move in sorted(image.moves.values(), key=lambda it: (it.epoch, _id_of(it))):
+            source = _leader(image, move)
+            under_way[source] += 1
+            if under_way[source] <= MOVES_AT_ONCE:
+                begun_ms = self._carried_out_ms.setdefault(_id_of(move), now_ms)
+                if now_ms > begun_ms + MAX_MOVE_MS:
+                    found.append(move)
+                    continue
+            if now_ms > self._due_ms(move, source, now_ms):
+                found.append(move)
+        return found
 
     def _due_ms(self, move: MoveImage, source: int, now_ms: int) -> int:
         """When a move is overdue, if nothing gets on until then."""
@@ -223,6 +233,7 @@ def _moved(
     partition: PartitionImage,
     move: MoveImage,
     image: MetadataImage,
+    unable: frozenset[int],
 ) -> Iterator[Record]:
     """Records that close the streams of a partition, and name its new leader."""
     target = image.brokers.get(move.target)
@@ -231,6 +242,11 @@ def _moved(
     if move.target in closed_brokers(image.brokers, image.logs, image.configs):
         raise RefusedError(
             ErrorCode.BROKER_NOT_AVAILABLE, f"broker {move.target} is drained or about to end"
+        )
+    if move.target in unable:
+        raise RefusedError(
+            ErrorCode.BROKER_NOT_AVAILABLE,
+            f"broker {move.target} cannot open partitions: it cannot append, or does not reach its bucket",
         )
     if (partition.leader, partition.leader_epoch) != (request.node_id, request.leader_epoch):
         raise RefusedError(

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from random import Random
 
 
-def active_brokers(image: MetadataImage) -> list[int]:
+def active_brokers(image: MetadataImage, unable: frozenset[int] = frozenset()) -> list[int]:
     """Brokers that may get partitions, sorted by id: not those that are drained or about to end, unless all are.
 
-    Those that have told that they can drain logs come first: who has not may have begun to stop before it was to tell.
+    Nor those that cannot open any now, unless no other stays. Those that have told that they can drain logs come first:
+    who has not may have begun to stop before it was to tell.
 
     Raises:
         RefusedError: there is none.
@@ -34,7 +35,8 @@ def active_brokers(image: MetadataImage) -> list[int]:
         )
     closed = closed_brokers(image.brokers, image.logs, image.configs)
     staying = [it for it in found if it not in closed]
-    return [it for it in staying if image.brokers[it].reach] or staying or found
+    some = [it for it in staying if it not in unable] or staying
+    return [it for it in some if image.brokers[it].reach] or some or found
 
 
 def partitions_led(image: MetadataImage) -> Counter[int]:

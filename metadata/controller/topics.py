@@ -128,7 +128,7 @@ def create_partitions(request: CreatePartitions, image: MetadataImage, inputs: I
     if request.assignments is None:
         leaders = place(
             added,
-            active_brokers(image),
+            active_brokers(image, inputs.unable),
             partitions_led(image),
             inputs.rng,
             of_topic=Counter(it.leader for it in topic.partitions),
@@ -250,7 +250,7 @@ class _TopicsCreation:
         if count == UNSET:
             count = PARTITIONS_DEFAULT
         self._check_count(count)
-        brokers = active_brokers(self._image)
+        brokers = active_brokers(self._image, self._inputs.unable)
         return tuple(place(count, brokers, self._led, self._inputs.rng))
 
     def _manual_leaders(

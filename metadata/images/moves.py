@@ -4,6 +4,7 @@ A move says that a partition is to be led by another broker. Until its leader ha
 move ends with the next leader epoch of its partition, whoever leads in it, with its topic, or when it is taken back.
 """
 
+from typing import Final
 from uuid import UUID
 
 import immutables
@@ -11,6 +12,8 @@ import msgspec
 
 from headrace.invariants import require
 from headrace.metadata.records.topics import PartitionMoveEndedRecord, PartitionMoveRecord
+
+MOVES_AT_ONCE: Final = 16  # that a source carries out, the oldest first; others wait
 
 
 class MoveImage(msgspec.Struct, frozen=True, gc=False):

@@ -75,6 +75,9 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
     reads: LevelRange = UNTOLD
     loads: Loads | None = None  # None: not looked at since the last heartbeat
     bytes_before_moves: Count = 0  # that have to be in the bucket before its moves get on
+    is_able: bool = (
+        True  # False: it cannot open partitions, as it cannot append or does not reach its bucket
+    )
 
 
 class UnregisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=3, gc=False):

@@ -69,6 +69,7 @@ class PureController:
         self.rules = ConfigRules(validate_topic=validate, **rules)
         self.rng = random.Random(7)
         self.now_ms = 1_000_000
+        self.unable = frozenset()
         self.image = MetadataImage()
         self.entries = []
         self.epochs = {}
@@ -78,7 +79,7 @@ class PureController:
     # Mechanics
 
     def inputs(self):
-        return Inputs(self.now_ms, self.rng, self.rules)
+        return Inputs(self.now_ms, self.rng, self.rules, self.unable)
 
     def decide(self, request) -> Decision:
         decision = decide(request, self.image, self.inputs())

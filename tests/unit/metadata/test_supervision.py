@@ -325,6 +325,27 @@ async def test_expired_objects_are_marked_by_the_clock_of_the_wall(cluster):
 
 
 @scenario
+async def test_a_broker_that_cannot_open_partitions_gets_none_until_it_can(cluster):
+    async with cluster.controller() as node:
+        epochs = {it: await register(node, it) for it in (1, 2)}
+
+        async def tell(is_able):
+            told = Heartbeat(
+                2, epochs[2], 1_000_000, BrokerGoal.SERVE, reads=READ_HERE, is_able=is_able
+            )
+            await ask_well(node, told)
+
+        async def leaders_of(topic):
+            await ask_well(node, CreateTopics((topic_creation(topic, 4),), False))
+            return sorted(it.leader for it in node.image.topic(topic).partitions)
+
+        await tell(is_able=False)
+        assert await leaders_of("while") == [1] * 4
+        await tell(is_able=True)
+        assert 2 in await leaders_of("after")
+
+
+@scenario
 async def test_a_move_has_more_time_while_its_source_uploads_what_comes_before(cluster):
     async with cluster.controller() as node:
         epochs = {it: await register(node, it) for it in (1, 2)}

@@ -12,7 +12,6 @@ from headrace.broker.partition.append_rules import Rejection
 from headrace.broker.partition.moving import (
     MAX_FREEZE_MS,
     MAX_LEAVE_MS,
-    MAX_MOVES,
     MAX_UPLOADS,
     PartitionMoves,
 )
@@ -23,6 +22,7 @@ from headrace.broker.partition.transit import MAX_WAIT_MS
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.moves import MOVES_AT_ONCE
 from headrace.metadata.levels import METADATA_FEATURE, MOVES_LEVEL
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium, LogRecord
@@ -73,6 +73,7 @@ class Leaving:
         self.ended: list[tuple[int, ...]] = []
         self.uploads = 0
         self.took_s = 0.0
+        self.times_s: list[float] = []  # that are taken first
         self.errors: list[Exception] = []
 
     def begin(self, stream_ids: tuple[int, ...]) -> None:
@@ -84,7 +85,7 @@ class Leaving:
     async def upload(self, stream_ids: tuple[int, ...]) -> None:
         assert stream_ids in self.begun
         self.uploads += 1
-        await asyncio.sleep(self.took_s)
+        await asyncio.sleep(self.times_s.pop(0) if self.times_s else self.took_s)
         if self.errors:
             raise self.errors.pop()
 
@@ -343,7 +344,7 @@ def test_a_snapshot_that_tells_of_the_same_move_ends_no_freeze() -> None:
 def test_uploads_that_take_too_long_end_the_freeze_and_are_tried_again() -> None:
     async def main() -> None:
         broker = Broker()
-        broker.leaving.took_s = 2 * MAX_FREEZE_MS / 1000
+        broker.leaving.times_s = [0.1, 2 * MAX_FREEZE_MS / 1000]
         async with broker.running():
             broker.client.begin_move()
             await broker.frozen()
@@ -353,6 +354,22 @@ def test_uploads_that_take_too_long_end_the_freeze_and_are_tried_again() -> None
             assert isinstance(broker.append(), Accepted)
             broker.leaving.took_s = 0
             await asyncio.sleep(60)
+            assert not broker.is_served
+
+    run(main())
+
+
+def test_a_partition_whose_remainder_would_take_too_long_is_never_frozen() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.leaving.took_s = MAX_FREEZE_MS / 1000 + 0.5
+        async with broker.running():
+            broker.client.begin_move()
+            for _ in range(200):
+                await asyncio.sleep(0.1)
+                assert isinstance(broker.append(), Accepted)
+            broker.leaving.took_s = 1
+            await asyncio.sleep(10)
             assert not broker.is_served
 
     run(main())
@@ -411,23 +428,31 @@ def test_without_room_for_its_checkpoint_a_partition_is_served_again() -> None:
     run(main())
 
 
-def test_large_partitions_are_uploaded_while_they_are_served() -> None:
-    """Until little is left, but not for ever."""
+@pytest.mark.parametrize(
+    ("times_s", "uploads"),
+    [([8, 4, 2, 1, 0.5, 0.3], MAX_UPLOADS), ([1, 1, 1], 2), ([4, 0.1], 2), ([1, 1.5], 2)],
+    ids=str,
+)
+def test_large_partitions_are_uploaded_while_they_are_served(
+    times_s: list[float], uploads: int
+) -> None:
+    """Until little is left, or as much as before; not for ever."""
 
     async def main() -> None:
         broker = Broker()
+        broker.leaving.times_s = times_s
         broker.leaving.took_s = 1
         async with broker.running():
             broker.client.begin_move()
             await broker.frozen()
-            assert broker.leaving.uploads == MAX_UPLOADS + 1  # the last one is of the remainder
+            assert broker.leaving.uploads == uploads + 1  # the last one is of the remainder
 
     run(main())
 
 
 def test_only_some_move_at_a_time_the_oldest_first() -> None:
     async def main() -> None:
-        count = MAX_MOVES + 4
+        count = MOVES_AT_ONCE + 4
         broker = Broker(partitions=count)
         for index in range(1, count):
             broker.serve(index)

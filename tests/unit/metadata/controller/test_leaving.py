@@ -9,6 +9,7 @@ from headrace.loop_steps import completed
 from headrace.metadata.controller.leaving import (
     MAX_MOVES,
     MIN_MOVES,
+    REST_MS,
     Departures,
     leaving_brokers,
 )
@@ -53,10 +54,10 @@ def leave(controller, node_id=1):
     controller.begin_log(node_id, controller.log(node_id).generation, reach=())
 
 
-def round_of(controller, departures=None):
+def round_of(controller, departures=None, now_ms=0):
     """What the leading controller does now and then; whether it has looked at all partitions."""
     departures = departures or Departures()
-    is_due = departures.are_due(controller.image)
+    is_due = departures.are_due(controller.image, controller.unable, now_ms)
     if is_due:
         controller.commit(completed(departures.move_away(controller.image, controller.inputs())))
     return is_due
@@ -207,6 +208,43 @@ def test_very_many_are_looked_at_in_steps(controller):
     leave(controller)
     steps = Departures().move_away(controller.image, controller.inputs())
     assert next(steps) is None
+
+
+class TestUnable:
+    """Brokers that have told that they cannot open partitions, as their bucket does not answer."""
+
+    def test_they_get_none(self, controller):
+        controller.led_by(1, partitions=4)
+        controller.unable = frozenset({2})
+        leave(controller)
+        round_of(controller)
+        assert {*moves(controller).values()} == {3}
+
+    def test_nothing_moves_until_one_can_again(self, controller):
+        departures = Departures()
+        controller.led_by(1, partitions=4)
+        controller.unable = frozenset({2, 3})
+        leave(controller)
+        assert round_of(controller, departures)
+        assert moves(controller) == {}
+        assert not round_of(controller, departures)
+        controller.unable = frozenset({2})
+        assert round_of(controller, departures)
+        assert {*moves(controller).values()} == {3}
+
+
+def test_partitions_whose_moves_were_taken_back_rest_before_the_next(controller):
+    departures = Departures()
+    controller.led_by(1, partitions=2)
+    leave(controller)
+    round_of(controller, departures)
+    before = controller.image
+    controller.commit(take_back([*before.moves.values()], before))
+    departures.follow(before, controller.image, 1_000)
+    round_of(controller, departures, now_ms=REST_MS)
+    assert moves(controller) == {}
+    round_of(controller, departures, now_ms=1_000 + REST_MS)
+    assert len(moves(controller)) == 2
 
 
 class TestNothingLeft:

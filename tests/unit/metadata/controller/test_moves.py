@@ -14,6 +14,7 @@ from headrace.metadata.controller.moves import (
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.brokers import FenceReason
+from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import (
     AlterReassignments,
     FinishMove,
@@ -346,6 +347,14 @@ class TestWhenSomebodyDies:
         controller.do(UnregisterBroker(4))
         assert [it.target for it in lost_moves(controller.image)] == [4]
 
+    def test_a_target_that_cannot_open_partitions_gets_none(self, controller):
+        begin(controller)
+        controller.unable = frozenset({2})
+        answer = controller.do(finishing(controller))
+        assert "cannot open partitions" in answer.taken_back
+        assert move(controller) is None
+        assert partition(controller, 0).leader == 1
+
 
 class TestDeadlines:
     def test_a_move_that_does_not_get_on_is_overdue(self, controller):
@@ -414,6 +423,21 @@ class TestDeadlines:
             assert deadlines.overdue(controller.image, now_ms) == []
         assert deadlines.overdue(controller.image, MAX_MOVE_MS) == []
         assert deadlines.overdue(controller.image, MAX_MOVE_MS + 1) == [moving]
+
+    def test_it_ends_whatever_others_of_its_source_do(self, controller):
+        """The source carries it out, and finishes another one every second."""
+        stuck = begin(controller, 2, index=0)
+        deadlines = MoveDeadlines(controller.image.moves, 0)
+        assert deadlines.overdue(controller.image, 0) == []
+        for now_ms in range(1_000, MAX_MOVE_MS + 1, 1_000):
+            begin(controller, 2, index=1)
+            before, topic_id = controller.image, stuck.topic_id
+            epoch = partition(controller, 1).leader_epoch
+            controller.apply(PartitionChangeRecord(topic_id, 1, 2, epoch + 1))
+            deadlines.follow(before, controller.image, now_ms)
+            controller.apply(PartitionChangeRecord(topic_id, 1, 1, epoch + 2))
+            assert deadlines.overdue(controller.image, now_ms) == []
+        assert deadlines.overdue(controller.image, MAX_MOVE_MS + 1) == [stuck]
 
     def test_a_move_that_begins_again_begins_anew(self, controller):
         deadlines = MoveDeadlines(controller.image.moves, 0)

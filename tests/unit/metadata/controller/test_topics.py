@@ -167,6 +167,16 @@ def test_partitions_are_spread_over_the_active_brokers(controller):
     assert sorted(result.leaders) == [1, 1, 1, 2, 2, 2, 4, 4, 4]
 
 
+def test_brokers_that_cannot_open_partitions_get_none_while_others_can(controller):
+    controller.register(2)
+    controller.register(3)
+    controller.unable = frozenset({1, 3})
+    assert controller.create("a", 3).leaders == (2, 2, 2)
+
+    controller.unable = frozenset({1, 2, 3})
+    assert sorted(controller.create("b", 3).leaders) == [1, 2, 3]
+
+
 def test_a_manual_assignment_names_the_leaders(controller):
     controller.register(2)
 

@@ -30,9 +30,9 @@ from headrace.metadata.rpc.responses import Done, HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
 
 LOADS = Loads((PartitionLoad(6, TrafficRates(7, 8, 9)),), 1, TrafficRates(2, 3, 4))
-HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), LOADS, 10)
+HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), LOADS, 10, False)
 GOLDEN_REQUEST = bytes.fromhex(
-    "01 0000000000000007 99 02 01 02 03 01 04 92 01 02 93 91 92 06 93 07 08 09 01 93 02 03 04 0a"
+    "01 0000000000000007 9a 02 01 02 03 01 04 92 01 02 93 91 92 06 93 07 08 09 01 93 02 03 04 0a c2"
 )
 GOLDEN_ANSWER = bytes.fromhex("01 0000000000000007 95 00 c0 05 92 03 c2 c0")
 HEADER_BYTES = 9
@@ -51,8 +51,8 @@ def test_fields_at_the_end_may_be_missing_or_unknown():
     """Brokers and controllers of other versions."""
     older = bytes.fromhex("01 0000000000000007 95 02 01 02 03 01")
     assert decode_request(older) == Heartbeat(1, 2, 3, BrokerGoal.SERVE, -1)
-    newer = bytes.fromhex("01 0000000000000007 9a 02 01 02 03 01 04 92 01 02 c0 06 05")
-    expected = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), None, 6)
+    newer = bytes.fromhex("01 0000000000000007 9b 02 01 02 03 01 04 92 01 02 c0 06 c2 05")
+    expected = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), None, 6, False)
     assert decode_request(newer) == expected
 
 
