@@ -163,6 +163,18 @@ class Sessions(Protocol):
         ...
 
 
+class Activity:
+    """When something was last received and sent."""
+
+    __slots__ = ("last_s", "received_s", "unsent_bytes")
+
+    def __init__(self) -> None:
+        self.last_s: float = 0.0  # of the loop's time
+        # By the sessions' clock. Nothing more is read while requests wait, so this completed the next that starts.
+        self.received_s: float = 0.0
+        self.unsent_bytes = 0  # as of the last look
+
+
 class Session(asyncio.BufferedProtocol):
     """Drives one connection; all rules of framing are in `ServerConnection`, of meaning in the dispatcher."""
 
@@ -184,16 +196,13 @@ class Session(asyncio.BufferedProtocol):
         self._reading = True
         self._rests = False  # until it may read more of a large request
         self._writable = True
-        self._unsent_bytes = 0  # as of the last look
         self._advancing = False
         self._continues = False  # in another turn
         self._flushes = False  # writes answers soon, in this turn or the next
         self._finishing = False
         self._transport: asyncio.Transport
         self.info = ConnectionInfo(listener, "unknown", "", 0)
-        self.last_active: float = 0.0
-        # Not read any further while requests wait: what was received last completed the request that starts next.
-        self._received_s: float = 0.0
+        self.activity = Activity()
         self.closed = False
         self._loop = asyncio.get_running_loop()
 
@@ -208,12 +217,12 @@ class Session(asyncio.BufferedProtocol):
         A client that does not read its answers counts as idle, even if it has sent further requests.
         """
         unsent_bytes = self._transport.get_write_buffer_size()
-        if unsent_bytes != self._unsent_bytes:
-            self._unsent_bytes = unsent_bytes
-            self.last_active = self._loop.time()
+        if unsent_bytes != self.activity.unsent_bytes:
+            self.activity.unsent_bytes = unsent_bytes
+            self.activity.last_s = self._loop.time()
         if self._inflight and not self.closed:
             return False
-        return self.last_active < moment_s
+        return self.activity.last_s < moment_s
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start, or close at once when the listener accepts no connection."""
@@ -223,7 +232,7 @@ class Session(asyncio.BufferedProtocol):
         local = transport.get_extra_info("sockname") or ("", 0)
         listener = self.info.listener
         self.info = ConnectionInfo(listener, str(peer[0]), str(local[0]), int(local[1]))
-        self.last_active = self._loop.time()
+        self.activity.last_s = self._loop.time()
         if not self._sessions.session_opened(self):
             logger.warning(
                 "connection refused: too many (max.connections, max.connections.per.ip), or the node is stopping",
@@ -256,11 +265,11 @@ class Session(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Start the requests that are complete now and may start."""
-        self.last_active = self._loop.time()
+        self.activity.last_s = self._loop.time()
         connection = self._connection
         connection.received(nbytes)
         if connection.has_more:
-            self._received_s = self._clock_s()
+            self.activity.received_s = self._clock_s()
             self._advance()
         elif nbytes >= FIRST_BUFFER_BYTES and self._sessions.reads.is_over():
             self._rests = True
@@ -323,7 +332,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _write_answers(self) -> None:
         inflight = self._inflight
-        self.last_active = self._loop.time()
+        self.activity.last_s = self._loop.time()
         buffers: list[Buffer] = []
         now_s = self._clock_s()
         while inflight and inflight[0].done:
@@ -416,7 +425,7 @@ class Session(asyncio.BufferedProtocol):
             self.fail("going on with requests", error)
 
     def _start(self, frame: Frame, *, pipelined: bool) -> None:
-        reply = Reply(self, frame.size_bytes, self._received_s, pipelined=pipelined)
+        reply = Reply(self, frame.size_bytes, self.activity.received_s, pipelined=pipelined)
         self._inflight.append(reply)
         self._inflight_bytes += frame.size_bytes
         try:

@@ -235,6 +235,11 @@ class BrokerRole:
                 node_id=self._config.node_id,
             )
             client.tell_moves(lambda: parts.engine.leaving.bytes_before)
+
+            def is_able() -> bool:
+                return parts.check_engine().ok and self._bucket.is_answering()
+
+            client.tell_ability(is_able)
             admin.server.expose(MoveCollector(moves.statistics))
             dispatcher = parts.dispatcher(listener.turns)
             jobs = [
@@ -248,7 +253,7 @@ class BrokerRole:
                 self._load_handlers(dispatcher),
             ]
             if self._config.metadata.balance:
-                jobs.append(self._load_meter(client, parts).run())
+                jobs.append(self._load_meter(client, parts, is_able).run())
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
                 admin.stage = "opening partitions"
@@ -312,10 +317,9 @@ class BrokerRole:
         readiness.add(parts.check_damage)
         readiness.add(lambda: _check_lease(client))
 
-    def _load_meter(self, client: MetadataClient, parts: BrokerParts) -> LoadMeter:
-        def is_able() -> bool:
-            return parts.check_engine().ok and self._bucket.check().ok
-
+    def _load_meter(
+        self, client: MetadataClient, parts: BrokerParts, is_able: Callable[[], bool]
+    ) -> LoadMeter:
         meter = LoadMeter(
             parts.partitions,
             self._config.metadata.balance_window_ms,
@@ -324,7 +328,6 @@ class BrokerRole:
             is_sound=is_able,
         )
         client.tell_loads(meter.take_loads)
-        client.tell_ability(is_able)
         return meter
 
     def _address(self, bound: Endpoint, parts: BrokerParts, recovery: DrainReport) -> BrokerAddress:

@@ -7,7 +7,7 @@ keeps trying. Later the parts that need the bucket retry on their own, and this 
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
 from headrace.broker.telemetry.readiness import CheckResult
@@ -20,6 +20,7 @@ MIN_RETRY_MS: Final = 250
 MAX_RETRY_MS: Final = 5_000
 # A node whose reads or writes have failed for this long is not ready; shorter failures are only reported.
 MAX_TROUBLE_MS: Final = 10_000
+MOMENT_MS: Final = 1_500  # likewise: it gets no partitions of others
 MAX_REASON_LENGTH: Final = 200
 # Without these, producers or consumers have to wait. Deletions and listings may fail for longer.
 _NEEDED: Final = (Operation.PUT, Operation.GET)
@@ -66,13 +67,23 @@ class BucketHealth:
         now_s = asyncio.get_running_loop().time()
         troubles = self._statistics.troubles(now_s)
         if troubles:
-            lasting = any(
-                it.operation in _NEEDED and it.since_s * 1000 >= MAX_TROUBLE_MS for it in troubles
-            )
-            return CheckResult("bucket", not lasting, "; ".join(map(_describe, troubles)))
+            is_ok = not _lasts(troubles, MAX_TROUBLE_MS)
+            return CheckResult("bucket", is_ok, "; ".join(map(_describe, troubles)))
         answered_s = self._statistics.answered_ago_s(now_s)
         reason = "no request sent yet" if answered_s is None else f"answered {answered_s:.0f} s ago"
         return CheckResult("bucket", ok=True, reason=reason)
+
+
+    def is_answering(self) -> bool:
+        """Whether reads and writes succeed, or have failed for a moment only: else nothing can be opened."""
+        if self._statistics is None:
+            return False
+        now_s = asyncio.get_running_loop().time()
+        return not _lasts(self._statistics.troubles(now_s), MOMENT_MS)
+
+
+def _lasts(troubles: Sequence[Trouble], longest_ms: int) -> bool:
+    return any(it.operation in _NEEDED and it.since_s * 1000 >= longest_ms for it in troubles)
 
 
 def _describe(trouble: Trouble) -> str:

@@ -115,7 +115,7 @@ BUGS = (
         "the partitions of a log that was given up stay with its owner, and its streams open",
         "metadata/controller/logs.py",
         "_lose",
-        "moved = yield from hand_over(log, image, inputs.rng)",
+        "moved = yield from hand_over(log, image, inputs)",
         """
             yield from ()
             moved: list[Record] = []

@@ -51,6 +51,7 @@ class ClusterBucket:
         self.rng = rng
         self.weather = weather
         self.is_down = False
+        self.out_of_reach: set[str] = set()  # of these hosts
         self.contents = MemoryObjectStore()
         self.modified_ms: dict[str, int] = {}
         self.seen: Counter[str] = Counter()
@@ -91,7 +92,7 @@ class ClusterBucket:
         reply: asyncio.Future[Any] = self.network.loop.create_future()
         fate = self._fate()
         self.seen[fate] += 1
-        if self.is_down or fate == "refused":
+        if self.is_down or process.host in self.out_of_reach or fate == "refused":
             await asyncio.sleep(rng.uniform(*weather.delay_s))
             raise ObjectStoreError(f"{what}: 503", FailureKind.THROTTLED)
         arrives_s = rng.uniform(*weather.delay_s)

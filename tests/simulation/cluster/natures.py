@@ -114,6 +114,10 @@ NATURES = {
         sync_s=0.03,
         move_pause_s=MOVE_PAUSE_S,
     ),
+    # With it, moves to it are asked for, and taken back.
+    "moves, bucket out of a broker's reach": replace(
+        nature("bucket out of a broker's reach"), move_pause_s=MOVE_PAUSE_S
+    ),
     "rolling restarts": nature("broker stopped in order"),
     "rolling restarts and moves": replace(
         nature("broker stopped in order", "kill", "bucket down"), move_pause_s=MOVE_PAUSE_S

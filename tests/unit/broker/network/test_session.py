@@ -402,10 +402,10 @@ def test_a_client_that_reads_slowly_does_not_stand_still() -> None:
     session.pause_writing()
     assert session.has_stood_still_since(float("inf"))
     for unsent_bytes in (900, 800):
-        session.last_active = -600.0
+        session.activity.last_s = -600.0
         transport.unsent_bytes = unsent_bytes
         assert not session.has_stood_still_since(0.0)
-    session.last_active = -600.0
+    session.activity.last_s = -600.0
     assert session.has_stood_still_since(0.0)
 
 
@@ -422,7 +422,7 @@ def test_a_rejected_client_that_reads_nothing_stands_still() -> None:
 def test_a_long_wait_for_an_answer_is_no_idleness_afterwards() -> None:
     connection = Connection()
     connection.receive(request(OTHER, 1))
-    connection.session.last_active = -600.0
+    connection.session.activity.last_s = -600.0
     connection.dispatcher.answer(1)
     assert not connection.session.has_stood_still_since(0.0)
 

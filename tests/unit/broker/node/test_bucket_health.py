@@ -25,6 +25,7 @@ def test_a_start_waits_for_as_long_as_it_takes_and_says_why(error: ObjectStoreEr
         assert health.check() == CheckResult(
             "bucket", ok=False, reason="has not answered: no request sent yet"
         )
+        assert not health.is_answering()
         asked: list[float] = []
 
         async def ask() -> str:
@@ -73,6 +74,7 @@ def test_a_stop_ends_the_wait() -> None:
 @pytest.mark.parametrize(
     ("operation", "fails_for_s", "ok"),
     [
+        (Operation.PUT, 1, True),
         (Operation.PUT, 9, True),
         (Operation.PUT, 11, False),
         (Operation.GET, 11, False),
@@ -99,7 +101,10 @@ def test_lasting_trouble_with_what_clients_need_is_not_ready(
             f"{operation.value} has failed for {fails_for_s} s, 2 times, throttled: 503 SlowDown"
         )
         assert health.check() == CheckResult("bucket", ok=ok, reason=reason)
+        is_needed = operation in (Operation.PUT, Operation.GET)
+        assert health.is_answering() is (fails_for_s < 2 or not is_needed)
         statistics.answered(operation, now())
+        assert health.is_answering()
         assert health.check() == CheckResult("bucket", ok=True, reason="answered 0 s ago")
 
     run(main())
