@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Protocol
 
+from headrace.loop_slices import LoopSlices
 from headrace.metadata.commits import Committed, Committer, Decide
 from headrace.metadata.controller.brokers import fence_broker, require_broker, unfence_broker
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
@@ -221,19 +222,23 @@ class BrokerSupervision:
         """Take back the moves whose targets have ended, and those that do not get on."""
         image = self._quorum.image
         overdue = self._move_deadlines.overdue(image, self._boot_clock_ms())
-        moves = {*lost_moves(image), *overdue}
-        if not moves:
+        reasons = dict.fromkeys(overdue, "it does not get on")
+        reasons |= {it: f"broker {it.target} has ended" for it in lost_moves(image)}
+        if not reasons:
             return
-        for move in overdue:
+        ended = sorted(reasons, key=lambda it: (it.topic_id, it.partition))
+        slices = LoopSlices()
+        for move in ended:
             logger.warning(
-                "a partition has not moved in time; its leader keeps it",
+                "taking back the move of a partition",
                 extra={
-                    "topic_id": str(move.topic_id),
+                    "topic": image.topics[move.topic_id].name,
                     "partition": move.partition,
                     "target": move.target,
+                    "reason": reasons[move],
                 },
             )
-        ended = sorted(moves, key=lambda it: (it.topic_id, it.partition))
+            await slices.pause()
         await self._committer.propose(lambda image, _: take_back(ended, image))
 
 

@@ -10,6 +10,8 @@ Behaviour:
   * A deletion that takes longer than `timeout_ms` is answered REQUEST_TIMED_OUT. It continues, and the next one of the
     same partition waits for it.
   * NOT_LEADER_OR_FOLLOWER if this broker's lease is not valid before or after the deletion.
+  * A partition that is moving to another broker, or is about to come, is waited for: at most two seconds. One that is
+    still frozen then is NOT_ENOUGH_REPLICAS, retriable: nothing was deleted.
 Deviations from Apache Kafka:
   * Records that are not in the bucket yet are uploaded first, so the answer may take as long as an upload does.
   * `timeout_ms` is limited to 5 minutes.
@@ -25,6 +27,7 @@ from typing import Any, NamedTuple
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
+from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.storage_errors import code_of
@@ -58,6 +61,7 @@ class DeleteRecordsHandler:
 
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
+        self._transit = partitions.transit
         self._inflight: dict[Partition, asyncio.Task[int]] = {}  # at most one of each partition
 
     async def handle(self, context: RequestContext, request: DeleteRecordsRequest) -> Any:
@@ -72,15 +76,15 @@ class DeleteRecordsHandler:
         slots = asyncio.Semaphore(DELETIONS_AT_ONCE)
         outcomes: dict[tuple[str, int], _Outcome] = {}
 
-        async def delete(key: tuple[str, int], partition: Partition) -> None:
-            outcomes[key] = await self._delete(partition, wanted[key], deadline_s, slots)
+        async def delete(key: tuple[str, int]) -> None:
+            outcomes[key] = await self._delete(*key, wanted[key], deadline_s, slots)
 
         async for keys in context.turns.batches(list(wanted), PARTITIONS_AT_ONCE):
             deletions = []
             for key in keys:
                 found = self._find(*key)
-                if isinstance(found, Partition):
-                    deletions.append(delete(key, found))
+                if isinstance(found, Partition) or self._in_transit(*key):
+                    deletions.append(delete(key))
                 else:
                     outcomes[key] = _Outcome(found)
             await asyncio.gather(*deletions)
@@ -107,20 +111,32 @@ class DeleteRecordsHandler:
             return ErrorCode.POLICY_VIOLATION
         return found
 
+    def _in_transit(self, topic: str, index: int) -> list[PartitionKey]:
+        """The partition, if it is about to move, or to come."""
+        if not self._transit:
+            return []
+        known = self._partitions.known(topic, None, index)
+        return [] if known is None or known not in self._transit else [known]
+
     async def _delete(
-        self, partition: Partition, offset: int, deadline_s: float, slots: asyncio.Semaphore
+        self, topic: str, index: int, offset: int, deadline_s: float, slots: asyncio.Semaphore
     ) -> _Outcome:
         try:
-            async with asyncio.timeout_at(deadline_s), slots:
-                return await self._delete_before(partition, offset)
+            async with asyncio.timeout_at(deadline_s):
+                await self._transit.settled(self._in_transit(topic, index))
+                async with slots:
+                    found = self._find(topic, index)
+                    if not isinstance(found, Partition):
+                        return _Outcome(found)
+                    return await self._delete_before(found, offset)
         except TimeoutError:
             return _Outcome(ErrorCode.REQUEST_TIMED_OUT)
         except StorageError as error:
             logger.warning(
                 "DeleteRecords failed: records not deleted",
                 extra={
-                    "topic": partition.topic,
-                    "partition": partition.index,
+                    "topic": topic,
+                    "partition": index,
                     "reason": repr(error),
                 },
             )

@@ -23,6 +23,7 @@ from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.partition.leadership import PartitionLeadership
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.retention import Retention
+from headrace.broker.partition.taken_back import TakenBackMoves
 from headrace.broker.telemetry.readiness import CheckResult
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
@@ -118,6 +119,7 @@ class BrokerParts:
     def _subscribe(self, elections: CoordinatorElections) -> None:
         self.partitions.subscribe(opened=elections.opened, closed=elections.closed)
         self._client.subscribe(elections.image_changed)
+        self._client.subscribe(TakenBackMoves(self._config.node_id).image_changed)
 
     def dispatcher(self, connection_turns: TurnShare) -> ApiDispatcher:
         """Every API handler, wired to these parts."""

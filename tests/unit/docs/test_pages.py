@@ -37,6 +37,7 @@ FOREIGN_NAMES = {
     ),  # of dead letters
     "maintenance.interval",  # of a pipeline's configuration
     "kafka.protocol",
+    "leader.replication.throttled.rate",  # of Kafka's brokers
     "meta.properties",
     "metadata.version",
     "spark.jars.packages",

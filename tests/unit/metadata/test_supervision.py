@@ -1,5 +1,6 @@
 import asyncio
 import dataclasses
+import logging
 import random
 from uuid import UUID
 
@@ -373,3 +374,33 @@ async def test_a_move_has_more_time_while_its_source_uploads_what_comes_before(c
         assert node.image.moves
         await pass_time(0, 6_000)
         assert not node.image.moves
+
+
+@scenario
+async def test_the_log_tells_which_moves_are_taken_back_and_why(cluster):
+    told = []
+    handler = logging.Handler()
+    handler.emit = told.append
+    supervision.logger.addHandler(handler)
+    try:
+        async with cluster.controller() as node:
+            epochs = {it: await register(node, it) for it in (1, 2, 3)}
+            topic = topic_creation("t", -1, assignments=((0, (1,)), (1, (1,))))
+            await ask_well(node, CreateTopics((topic,), False))
+            moves = (Reassignment("t", 0, (2,)), Reassignment("t", 1, (3,)))
+            await ask_well(node, AlterReassignments(moves))
+            await ask_well(node, heartbeat(epochs[3], BrokerGoal.SHUT_DOWN, node_id=3))
+            for _ in range(0, MOVE_MS + 1_000, 1_000):
+                await cluster.pass_time(1_000)
+                for it in (1, 2):
+                    await ask_well(node, heartbeat(epochs[it], node_id=it))
+            assert not node.image.moves
+    finally:
+        supervision.logger.removeHandler(handler)
+
+    found = [it for it in told if "taking back" in it.getMessage()]
+    # Each at least once: here two look at the deadlines at the same time.
+    assert list(dict.fromkeys((it.topic, it.partition, it.target, it.reason) for it in found)) == [
+        ("t", 1, 3, "broker 3 has ended"),
+        ("t", 0, 2, "it does not get on"),
+    ]

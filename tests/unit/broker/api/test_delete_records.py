@@ -11,6 +11,8 @@ from headrace.broker.api.delete_records import (
     TO_HIGH_WATERMARK,
     DeleteRecordsHandler,
 )
+from headrace.broker.partition.opening_queue import PartitionKey
+from headrace.broker.partition.transit import MAX_WAIT_MS
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DeleteRecordsRequest
 from headrace.protocol.records.record import Record
@@ -20,6 +22,7 @@ from tests.unit.broker.cluster_scene import (
     FakeClient,
     FakeRegistry,
     ask_async,
+    topic_id,
     topic_records,
 )
 from tests.unit.broker.coordinator.virtual_time import run, settle
@@ -91,6 +94,18 @@ class Broker:
             for topic in told.topics
             for it in topic.partitions
         ]
+
+
+def freeze(broker: Broker, index: int) -> Any:
+    """Serve a partition that is about to leave."""
+    served = broker.serve("t", index)
+    served.partition.set_frozen(frozen=True)
+    broker.registry.transit.hold(frozen_key(served))
+    return served
+
+
+def frozen_key(served: Any) -> PartitionKey:
+    return served.partition.topic_id, served.partition.index
 
 
 def now_s() -> float:
@@ -277,6 +292,69 @@ def test_any_time_of_a_request_is_bounded(timeout_ms: int, waited_s: int) -> Non
         assert now_s() == pytest.approx(waited_s)
         broker.gate.set()
         await asyncio.sleep(1)
+
+    run(test)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_partition_that_is_frozen_for_a_move_is_waited_for(moves: bool) -> None:
+    """Until it is served again, or another broker leads it; others of the request are not held up."""
+
+    async def test() -> None:
+        broker = Broker()
+        frozen = freeze(broker, index=0)
+        others = [(number, broker.serve("t", number)) for number in range(1, 2 * DELETIONS_AT_ONCE)]
+        broker.registry.client.apply(*topic_records("t", 1, leader=2))
+
+        def end() -> None:
+            assert all(it.partition.log_start_offset == 5 for _, it in others)
+            if moves:
+                del broker.registry.served["t", 0]
+            frozen.partition.set_frozen(frozen=False)
+            broker.registry.transit.release(frozen_key(frozen))
+
+        asyncio.get_running_loop().call_later(1, end)
+        told = await broker.delete(("t", 0, 5), *(("t", number, 5) for number, _ in others))
+        assert told[0] == (
+            ("t", 0, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1) if moves else ("t", 0, 0, 5)
+        )
+        assert now_s() == pytest.approx(1, abs=0.1)
+
+    run(test)
+
+
+def test_a_partition_that_is_about_to_come_is_waited_for() -> None:
+    async def test() -> None:
+        broker = Broker()
+        key = (topic_id(9), 0)
+        broker.registry.transit.hold(key)
+
+        def open_it() -> None:
+            broker.serve("elsewhere", number=9)
+            broker.registry.transit.release(key)
+
+        asyncio.get_running_loop().call_later(1, open_it)
+        assert await broker.delete(("elsewhere", 0, 5)) == [("elsewhere", 0, 0, 5)]
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "code", "waited_s"),
+    [
+        (30_000, ErrorCode.NOT_ENOUGH_REPLICAS, MAX_WAIT_MS / 1000),
+        (500, ErrorCode.REQUEST_TIMED_OUT, 0.5),
+    ],
+)
+def test_a_partition_that_stays_frozen_is_waited_for_for_a_moment(
+    timeout_ms: int, code: int, waited_s: float
+) -> None:
+    async def test() -> None:
+        broker = Broker()
+        freeze(broker, index=0)
+        assert await broker.delete(("t", 0, 5), timeout_ms=timeout_ms) == [("t", 0, code, -1)]
+        assert now_s() == pytest.approx(waited_s, abs=0.1)
+        assert broker.trims == []
 
     run(test)
 
