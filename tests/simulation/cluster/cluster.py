@@ -14,6 +14,7 @@ from typing import Any
 from headrace.broker.node.node import Node, NodeAddress, NodeEnvironment
 from headrace.config.node import NodeConfig, WalConfig
 from headrace.metadata.errors import NodeFencedError
+from headrace.storage.errors import EngineFailedError, FencedError
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.sweep.swept_bucket import SweptBucket
 from headrace.wal.device import BlockDevice
@@ -38,7 +39,7 @@ from tests.simulation.wal_run import SimulatedTimer
 
 RESTARTED_AFTER_S = 0.3
 # Why a process may end by itself, where there are faults: another took its place or its log, its log is gone.
-EXPLAINED = (NodeFencedError, WalFencedError, WalMissingError)
+EXPLAINED = (NodeFencedError, FencedError, WalFencedError, WalMissingError)
 
 
 class Host:
@@ -241,20 +242,23 @@ class Cluster:
         error = task.exception()
         reason = "stopped"
         if error is not None:
-            cause = _first_cause(error)
-            reason = type(cause).__name__
+            reason = type(_causes(error)[0]).__name__
             if self.says:
                 traceback.print_exception(error)
-            if not (self.nature.faults and isinstance(cause, EXPLAINED)):
-                self.failures.append(f"{host.name} has ended: {cause!r}")
+            self.failures += [
+                f"{host.name} has ended: {it!r}"
+                for it in _causes(error)
+                if not (self.nature.may_fence and isinstance(it, EXPLAINED))
+            ]
+        elif not host.stop.is_set():
+            self.failures.append(f"{host.name} has ended, and nobody has stopped it")
         self.counts[f"ended: {host.name.partition('-')[0]}: {reason}"] += 1
 
 
-def _first_cause(error: BaseException) -> BaseException:
-    while True:
-        if isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        elif error.__cause__ is not None:
-            error = error.__cause__
-        else:
-            return error
+def _causes(error: BaseException) -> list[BaseException]:
+    """What has raised an error, or each one of a group; only an EngineFailedError is no cause itself."""
+    if isinstance(error, BaseExceptionGroup):
+        return [it for each in error.exceptions for it in _causes(each)]
+    if isinstance(error, EngineFailedError) and error.__cause__ is not None:
+        return _causes(error.__cause__)
+    return [error]

@@ -10,7 +10,7 @@ from tests.simulation.cluster.hasty_drains import finish_early, finish_for_anoth
 from tests.simulation.cluster.load import CLIENTS
 from tests.simulation.cluster.losses import give_up_twins_log, lose_wal
 from tests.simulation.cluster.lost_bucket import lose_bucket
-from tests.simulation.cluster.nature import DRAINED, LOSSES
+from tests.simulation.cluster.nature import BUCKET_LOST, DRAINED, LOSSES
 from tests.simulation.cluster.operators import drain, raise_level, replace_disk
 from tests.simulation.cluster.settings import SESSION_MS
 
@@ -25,7 +25,6 @@ LONG_DRAIN = "log drained, however long it takes"
 LEVEL_RAISED = "level raised"
 LEASES_END = "leases end"
 STOPPED_IN_ORDER = "broker stopped in order"
-BUCKET_LOST = "bucket out of a broker's reach"
 STOP_S = 40.0
 DRAINED_S = 10.0
 LONG_DRAIN_S = 15.0

@@ -4,7 +4,7 @@ A node gives nothing of this away, so it is found where its coroutine keeps it.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 from uuid import UUID
@@ -178,8 +178,10 @@ def served_too_long(cluster: Cluster, newest: MetadataImage | None) -> list[str]
     return found
 
 
-async def watch_leaders(cluster: Cluster, metadata_log: JudgedLog) -> None:
-    """Look for two leaders, leases that are too long and wrong entries, until much is found; count drains."""
+async def watch_leaders(
+    cluster: Cluster, metadata_log: JudgedLog, gaps: Callable[[], list[str]]
+) -> None:
+    """Look for two leaders, long leases and gaps, and wrong entries, until much is found; count drains."""
     drains: set[tuple[Drain | None, LogState]] = set()
     while len(cluster.failures) < MAX_FAILURES:
         await asyncio.sleep(LOOK_S)
@@ -189,7 +191,7 @@ async def watch_leaders(cluster: Cluster, metadata_log: JudgedLog) -> None:
             if log.drain is not None and (log.drain, log.state) not in drains:
                 drains.add((log.drain, log.state))
                 cluster.counts[f"log {log.state.name.lower()}"] += 1
-        found = led_twice(cluster) + served_too_long(cluster, image)
+        found = led_twice(cluster) + served_too_long(cluster, image) + gaps()
         found += [] if newest is None else _wrong_entries(*newest, metadata_log)
         now_s = cluster.loop.time()
         cluster.failures += [f"at {now_s:.2f} s {it}" for it in found]

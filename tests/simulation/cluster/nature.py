@@ -35,6 +35,11 @@ FAULTS = (
 # After the others: what a seed draws of them stays the same.
 LATER_FAULTS = ("broker stopped in order",)
 DRAINED = "broker drained"
+BUCKET_LOST = "bucket out of a broker's reach"
+# After these every process that has not been stopped goes on.
+HARMLESS = frozenset(
+    {*LATER_FAULTS, DRAINED, BUCKET_LOST, "bucket down", "client cut", "kill", "power cut"}
+)
 # In these nothing else is wrong while brokers are lost: others must serve their partitions in time.
 LOSSES = frozenset({"broker lost", "most brokers lost", "drainer killed"})
 
@@ -81,6 +86,11 @@ class Nature:
     def sees_ends(self) -> bool:
         """Whether brokers see at the locks of WALs which processes have ended."""
         return self.shares_kernel and self.wal == "volume" and bool(self.reach)
+
+    @property
+    def may_fence(self) -> bool:
+        """Whether a fault may end a process: another one takes its place or its log, or its log is gone."""
+        return bool({*self.faults} - HARMLESS)
 
     @property
     def is_calm(self) -> bool:

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 from headrace.metadata import startup
 from tests.simulation.cluster import inspection
+from tests.simulation.cluster.appendable import Gaps, left_frozen
 from tests.simulation.cluster.cluster import Cluster
 from tests.simulation.cluster.entries import JudgedLog
 from tests.simulation.cluster.entry_judges import (
@@ -128,7 +129,7 @@ class Run:
             async with asyncio.timeout(UP_S):
                 await cluster.serving(cluster.hosts)
                 await self.load.start("admin", self.load.create_topics())
-        watching = inspection.watch_leaders(cluster, self._judged_log())
+        watching = inspection.watch_leaders(cluster, self._judged_log(), Gaps(cluster).look)
         self._watch = asyncio.create_task(watching)
         self._watch.add_done_callback(lambda _: whole.cancel())  # it has found enough
 
@@ -172,6 +173,7 @@ class Run:
             await cluster.serving(cluster.hosts)
         async with asyncio.timeout(CALM_S):
             findings += await self.load.judge()
+        findings += await left_frozen(cluster)
         findings += await inspection.unequal_metadata(cluster)
         findings += await inspection.orphans(cluster)
 
