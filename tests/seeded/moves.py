@@ -247,4 +247,14 @@ BUGS = (
         "False",
         f"{_MOVES}::TestDeadlines::test_it_ends_whatever_others_of_its_source_do",
     ),
+    SeededBug(
+        "moves-24",
+        "a partition whose move was taken back takes no records any more",
+        "broker/partition/moving.py",
+        "PartitionMoves._thaw",
+        "partition.set_frozen(frozen=False)",
+        "pass",
+        f"{_MOVING}::test_uploads_that_take_too_long_end_the_freeze_and_are_tried_again",
+        simulated=_IN_CLUSTERS,
+    ),
 )

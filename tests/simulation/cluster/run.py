@@ -174,6 +174,14 @@ class Run:
         async with asyncio.timeout(CALM_S):
             findings += await self.load.judge()
         findings += await left_frozen(cluster)
+        nature = cluster.nature
+        if (
+            nature.move_pause_s
+            and nature.is_calm
+            and not nature.faults
+            and not cluster.counts["partition moved"]
+        ):
+            findings.append("no partition has moved")
         findings += await inspection.unequal_metadata(cluster)
         findings += await inspection.orphans(cluster)
 
