@@ -217,6 +217,7 @@ BUGS = (
         """,
         "pass",
         f"{_MOVING}::TestArriving::test_who_asks_for_a_partition_that_is_coming_waits_until_it_is_open",
+        simulated=_IN_CLUSTERS,
     ),
     SeededBug(
         "moves-21",
@@ -227,5 +228,18 @@ BUGS = (
         "False",
         f"{_MOVING}::TestLeaving::test_it_waits_until_it_leads_nothing",
         simulated=Simulated("rolling restarts", seeds=16),
+    ),
+    SeededBug(
+        "moves-22",
+        "who sends records to a partition that is just leaving is refused",
+        "broker/partition/moving.py",
+        "PartitionMoves._freeze",
+        """
+            freeze = self._frozen[key] = _Freeze(partition, begun_ms, loop_ms())
+            self._registry.transit.hold(key)
+        """,
+        "freeze = self._frozen[key] = _Freeze(partition, begun_ms, loop_ms())",
+        f"{_MOVING}::test_appends_wait_while_a_partition_is_frozen",
+        simulated=_IN_CLUSTERS,
     ),
 )

@@ -21,6 +21,7 @@ from headrace.storage.audit.inventory import KeyKind, meaning_of
 from headrace.storage.objects.keys import object_key
 from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.entries import JudgedLog
+from tests.simulation.cluster.records import Place
 
 LOOK_S = 0.05
 MAX_FAILURES = 5  # then the run is over
@@ -56,6 +57,21 @@ def newest_image(cluster: Cluster) -> MetadataImage | None:
     """Return the newest metadata of a running controller."""
     found = _newest(cluster)
     return None if found is None else found[0]
+
+
+def leader_epoch(cluster: Cluster, place: Place) -> int:
+    """Return the newest leader epoch of a partition; -1: there is none."""
+    return _epoch_in(newest_image(cluster), place)
+
+
+def known_epoch(host: Host, place: Place) -> int:
+    """Return the leader epoch of a partition as a node knows it; -1: it knows none."""
+    return _epoch_in(image_of(host), place)
+
+
+def _epoch_in(image: MetadataImage | None, place: Place) -> int:
+    topic = None if image is None else image.topic(place[0])
+    return -1 if topic is None else topic.partitions[place[1]].leader_epoch
 
 
 def _newest(cluster: Cluster) -> tuple[MetadataImage, Host] | None:

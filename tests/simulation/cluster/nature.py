@@ -39,6 +39,7 @@ DRAINED = "broker drained"
 LOSSES = frozenset({"broker lost", "most brokers lost", "drainer killed"})
 
 
+_FAST_BUCKET_S = 0.03
 MAX_DRIFT = 0.05  # two clocks are apart by less than the ninth that a lease has in hand
 
 
@@ -81,6 +82,11 @@ class Nature:
     def sees_ends(self) -> bool:
         """Whether brokers see at the locks of WALs which processes have ended."""
         return self.shares_kernel and self.wal == "volume" and bool(self.reach)
+
+    @property
+    def is_bucket_slow(self) -> bool:
+        """Whether a partition that moves may be waited for in vain: the bucket takes too long."""
+        return self.weather.delay_s[1] > _FAST_BUCKET_S
 
     @property
     def is_calm(self) -> bool:
