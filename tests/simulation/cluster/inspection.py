@@ -19,6 +19,7 @@ from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.log_admin import LogAdmin
 from headrace.storage.audit.inventory import KeyKind, meaning_of
 from headrace.storage.objects.keys import object_key
+from tests.simulation.cluster.balance_judge import uneven
 from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.entries import JudgedLog
 from tests.simulation.cluster.records import Place
@@ -26,6 +27,7 @@ from tests.simulation.cluster.records import Place
 LOOK_S = 0.05
 MAX_FAILURES = 5  # then the run is over
 EQUAL_S = 20.0
+EVEN_S = 60.0  # some rests of a partition or a broker, one after the other
 SWEPT_S = 240.0
 
 
@@ -209,6 +211,17 @@ async def watch_leaders(cluster: Cluster, metadata_log: JudgedLog) -> None:
         found += [] if newest is None else _wrong_entries(*newest, metadata_log)
         now_s = cluster.loop.time()
         cluster.failures += [f"at {now_s:.2f} s {it}" for it in found]
+
+
+async def uneven_brokers(cluster: Cluster) -> list[str]:
+    """Wait until brokers lead about as many partitions each; return which do not."""
+    until_s = cluster.loop.time() + EVEN_S
+    while True:
+        image = newest_image(cluster)
+        found = [] if image is None else uneven(image)
+        if not found or cluster.loop.time() > until_s:
+            return found
+        await asyncio.sleep(LOOK_S)
 
 
 async def unequal_metadata(cluster: Cluster) -> list[str]:

@@ -39,6 +39,7 @@ class Load:
             newest_epoch = partial(inspection.leader_epoch, cluster)
             slow_bucket = cluster.nature.is_bucket_slow
             self.seen.refusals = Refusals(newest_epoch, slow_bucket=slow_bucket)
+        self.moves_asked: set[tuple[Place, int]] = set()  # with their targets
         self.read = 0
         self._cluster = cluster
         self._brokers = [it.node_id for it in cluster.brokers]
@@ -77,7 +78,7 @@ class Load:
             self.start(f"member-{it}", self._member(it).run(until_s)) for it in range(MEMBERS)
         ]
         if self._cluster.nature.move_pause_s is not None:
-            mover = Mover(*self._of("mover", 0))
+            mover = Mover(*self._of("mover", 0), asked=self.moves_asked)
             places = self.places(RECORDS) + self.places(DELETED)
             moving = mover.run(places, until_s, self._cluster.nature.move_pause_s)
             tasks.append(self.start("mover", moving))

@@ -16,7 +16,8 @@ from collections import Counter
 from unittest.mock import patch
 
 from headrace.metadata import startup
-from tests.simulation.cluster import inspection
+from tests.simulation.cluster import inspection, settings
+from tests.simulation.cluster.balance_judge import BalanceMoves
 from tests.simulation.cluster.cluster import Cluster
 from tests.simulation.cluster.entries import JudgedLog
 from tests.simulation.cluster.entry_judges import (
@@ -152,7 +153,25 @@ class Run:
         )
         repetitions = Repetitions(forgotten)
         return JudgedLog(
-            [replaced_alive, above_level, drained.wrong, moved.wrong, repetitions.wrong]
+            [
+                replaced_alive,
+                above_level,
+                drained.wrong,
+                moved.wrong,
+                self._judged_balance().wrong,
+                repetitions.wrong,
+            ]
+        )
+
+    def _judged_balance(self) -> BalanceMoves:
+        cluster, asked = self.cluster, self.load.moves_asked
+
+        def begun() -> None:
+            cluster.counts["move of the balance judged"] += 1
+
+        rest_s = settings.BALANCE_REST_S / (1 + self._nature.clock_drift)
+        return BalanceMoves(
+            cluster.loop.time, rest_s, lambda place, target: (place, target) in asked, begun
         )
 
     async def _load(self) -> None:
@@ -172,6 +191,8 @@ class Run:
             await cluster.serving(cluster.hosts)
         async with asyncio.timeout(CALM_S):
             findings += await self.load.judge()
+        if self._nature.balances:
+            findings += await inspection.uneven_brokers(cluster)
         findings += await inspection.unequal_metadata(cluster)
         findings += await inspection.orphans(cluster)
 
