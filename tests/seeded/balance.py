@@ -1,9 +1,10 @@
 """Mistakes that move partitions for nothing, too often or to the wrong place to even out brokers."""
 
-from tests.seeded.bug import SeededBug
+from tests.seeded.bug import SeededBug, Simulated
 
 _PLANNER = "tests/unit/metadata/balance/test_planner.py"
 _STATE = "tests/unit/metadata/balance/test_state.py"
+_IN_CLUSTERS = Simulated("balance", seconds=12.0)
 _BALANCING = "tests/unit/metadata/controller/test_balancing.py"
 
 BUGS = (
@@ -15,6 +16,7 @@ BUGS = (
         "view.moved_ms.get(key, rested_ms) <= rested_ms",
         "True",
         f"{_PLANNER}::test_a_partition_rests_after_a_move",
+        simulated=_IN_CLUSTERS,
     ),
     SeededBug(
         "balance-02",
@@ -78,5 +80,15 @@ BUGS = (
         "max(0, max_moves - len(image.moves))",
         "max_moves",
         f"{_BALANCING}::test_moves_of_others_are_under_way_as_well",
+    ),
+    SeededBug(
+        "balance-09",
+        "a broker that joins gets none of the partitions without traffic",
+        "metadata/balance/planner.py",
+        "plan",
+        "{goal for goal, band in bands.items() if band.is_due(begun=goal in evening)}",
+        "{goal for goal, band in bands.items() if goal is Goal.TRAFFIC and band.is_due(begun=goal in evening)}",
+        f"{_PLANNER}::test_a_broker_that_joins_gets_partitions_without_traffic_too",
+        simulated=_IN_CLUSTERS,
     ),
 )

@@ -217,6 +217,7 @@ BUGS = (
         """,
         "pass",
         f"{_MOVING}::TestArriving::test_who_asks_for_a_partition_that_is_coming_waits_until_it_is_open",
+        simulated=_IN_CLUSTERS,
     ),
     SeededBug(
         "moves-21",
@@ -255,6 +256,19 @@ BUGS = (
         "partition.set_frozen(frozen=False)",
         "pass",
         f"{_MOVING}::test_uploads_that_take_too_long_end_the_freeze_and_are_tried_again",
+        simulated=_IN_CLUSTERS,
+    ),
+    SeededBug(
+        "moves-25",
+        "who sends records to a partition that is just leaving is refused",
+        "broker/partition/moving.py",
+        "PartitionMoves._freeze",
+        """
+            freeze = self._frozen[key] = _Freeze(partition, begun_ms, loop_ms())
+            self._registry.transit.hold(key)
+        """,
+        "freeze = self._frozen[key] = _Freeze(partition, begun_ms, loop_ms())",
+        f"{_MOVING}::test_appends_wait_while_a_partition_is_frozen",
         simulated=_IN_CLUSTERS,
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.errors import ErrorCode
+from headrace.protocol.errors import RETRIABLE, ErrorCode
 from headrace.protocol.messages import (
     CreateTopicsRequest,
     DeleteRecordsRequest,
@@ -251,8 +251,9 @@ class Deleter(Client):
         if code == 0:
             self.acknowledged[place] = max(offset, self.acknowledged.get(place, 0))
         else:
-            allowed = {ErrorCode.OFFSET_OUT_OF_RANGE} if self._has_lost(place) else set()
-            self.seen.note("delete records", code, frozenset(allowed))
+            lost = {ErrorCode.OFFSET_OUT_OF_RANGE} if self._has_lost(place) else set()
+            # It does not wait for a partition that moves, nor does the move wait for it.
+            self.seen.note("delete records", code, RETRIABLE | lost)
             self.forget(place)
 
 

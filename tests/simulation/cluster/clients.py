@@ -7,9 +7,18 @@ from dataclasses import dataclass, field
 from headrace.protocol.errors import ErrorCode
 from tests.simulation.cluster import wire
 from tests.simulation.cluster.records import Place
+from tests.simulation.cluster.refusals import Refusals, Refused
 from tests.simulation.cluster.wire import LOST, Connection
 
 PAUSE_AFTER_ERROR_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """Of a partition, as a client has learned it."""
+
+    node_id: int
+    epoch: int
 
 
 @dataclass(slots=True)
@@ -18,13 +27,29 @@ class SeenCodes:
 
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+    refusals: Refusals | None = None  # where nothing is wrong: nobody is refused who need not be
 
     def note(self, where: str, code: int, allowed: frozenset[int] = frozenset()) -> None:
-        """Note an error; a fault, if its like is not answered by a repetition."""
+        """Note an error; a fault, if its like is not answered by a repetition, or nothing is wrong."""
         name = ErrorCode(code).name
         self.counts[f"{where}: {name}"] += 1
-        if code not in allowed and not ErrorCode(code).is_retriable:
+        if code in allowed:
+            return
+        if not ErrorCode(code).is_retriable:
             self.faults.append(f"{where} was answered {name}")
+        elif self.refusals is not None:
+            self.faults.append(f"{where} was answered {name}, and nothing is wrong")
+
+    def refused(self, where: str, code: int, refused: Refused) -> None:
+        """Note an error of a request about a partition, likewise."""
+        judge = self.refusals
+        if judge is None or code not in judge.codes:
+            self.note(where, code)
+            return
+        self.note(where, code, judge.codes)
+        wrong = judge.wrong(refused)
+        if wrong:
+            self.faults.append(f"{where} was answered {ErrorCode(code).name}: {wrong}")
 
 
 class Client:
@@ -38,7 +63,7 @@ class Client:
         self.rng = rng
         self._brokers = brokers
         self._connections: dict[int, Connection] = {}
-        self._leaders: dict[Place, int] = {}
+        self._leaders: dict[Place, Leader] = {}
 
     async def broker(self, node_id: int) -> Connection:
         """Return a connection to a broker.
@@ -69,16 +94,27 @@ class Client:
             except LOST:
                 self.drop(asked)
                 raise
-            for partition, node_id in found.items():
+            for partition, (node_id, epoch) in found.items():
                 if node_id >= 0:
-                    self._leaders[place[0], partition] = node_id
+                    self._leaders[place[0], partition] = Leader(node_id, epoch)
         if place not in self._leaders:
             raise ConnectionError(f"{place} has no leader")
-        return self._leaders[place], await self.broker(self._leaders[place])
+        node_id = self._leaders[place].node_id
+        return node_id, await self.broker(node_id)
 
     def forget(self, place: Place) -> None:
         """Look for the leader anew."""
         self._leaders.pop(place, None)
+
+    def refused(self, where: str, code: int, place: Place) -> None:
+        """Note an error of a request to the leader of a partition, and look for the leader anew."""
+        self.refused_by(where, code, place, self._leaders.pop(place))
+
+    def refused_by(self, where: str, code: int, place: Place, leader: Leader) -> None:
+        """Note an error of a request about a partition, sent to whom the client takes for its leader."""
+        connection = self._connections.get(leader.node_id)
+        took_s = 0.0 if connection is None else connection.took_s
+        self.seen.refused(where, code, Refused(self, place, leader.epoch, took_s))
 
     def drop(self, node_id: int) -> None:
         """Close a connection that is of no use any more."""

@@ -19,12 +19,15 @@ from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.log_admin import LogAdmin
 from headrace.storage.audit.inventory import KeyKind, meaning_of
 from headrace.storage.objects.keys import object_key
+from tests.simulation.cluster.balance_judge import uneven
 from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.entries import JudgedLog
+from tests.simulation.cluster.records import Place
 
 LOOK_S = 0.05
 MAX_FAILURES = 5  # then the run is over
 EQUAL_S = 20.0
+EVEN_S = 60.0  # some rests of a partition or a broker, one after the other
 SWEPT_S = 240.0
 
 
@@ -56,6 +59,21 @@ def newest_image(cluster: Cluster) -> MetadataImage | None:
     """Return the newest metadata of a running controller."""
     found = _newest(cluster)
     return None if found is None else found[0]
+
+
+def leader_epoch(cluster: Cluster, place: Place) -> int:
+    """Return the newest leader epoch of a partition; -1: there is none."""
+    return _epoch_in(newest_image(cluster), place)
+
+
+def known_epoch(host: Host, place: Place) -> int:
+    """Return the leader epoch of a partition as a node knows it; -1: it knows none."""
+    return _epoch_in(image_of(host), place)
+
+
+def _epoch_in(image: MetadataImage | None, place: Place) -> int:
+    topic = None if image is None else image.topic(place[0])
+    return -1 if topic is None else topic.partitions[place[1]].leader_epoch
 
 
 def _newest(cluster: Cluster) -> tuple[MetadataImage, Host] | None:
@@ -195,6 +213,17 @@ async def watch_leaders(
         found += [] if newest is None else _wrong_entries(*newest, metadata_log)
         now_s = cluster.loop.time()
         cluster.failures += [f"at {now_s:.2f} s {it}" for it in found]
+
+
+async def uneven_brokers(cluster: Cluster) -> list[str]:
+    """Wait until brokers lead about as many partitions each; return which do not."""
+    until_s = cluster.loop.time() + EVEN_S
+    while True:
+        image = newest_image(cluster)
+        found = [] if image is None else uneven(image)
+        if not found or cluster.loop.time() > until_s:
+            return found
+        await asyncio.sleep(LOOK_S)
 
 
 async def unequal_metadata(cluster: Cluster) -> list[str]:

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 
-from tests.simulation.cluster import wire
+from tests.simulation.cluster import inspection, wire
 from tests.simulation.cluster.admin import Admin, AdminHistory, Deleter
 from tests.simulation.cluster.clients import SeenCodes
 from tests.simulation.cluster.cluster import Cluster
@@ -15,6 +16,7 @@ from tests.simulation.cluster.process import Process
 from tests.simulation.cluster.producers import IdempotentProducer, Producer
 from tests.simulation.cluster.readers import Reader
 from tests.simulation.cluster.records import Place, RecordHistory
+from tests.simulation.cluster.refusals import Refusals
 
 RECORDS, DELETED, AGING, SETTINGS = "records", "deleted", "aging", "settings"
 GROUP = "group"
@@ -33,6 +35,11 @@ class Load:
         self.offsets = OffsetHistory(may_misplace=cluster.lost.may_misplace)
         self.admin = AdminHistory(SETTINGS)
         self.seen = SeenCodes()
+        if not cluster.nature.faults:
+            newest_epoch = partial(inspection.leader_epoch, cluster)
+            slow_bucket = cluster.nature.is_bucket_slow
+            self.seen.refusals = Refusals(newest_epoch, slow_bucket=slow_bucket)
+        self.moves_asked: set[tuple[Place, int]] = set()  # with their targets
         self.read = 0
         self._cluster = cluster
         self._brokers = [it.node_id for it in cluster.brokers]
@@ -71,7 +78,7 @@ class Load:
             self.start(f"member-{it}", self._member(it).run(until_s)) for it in range(MEMBERS)
         ]
         if self._cluster.nature.move_pause_s is not None:
-            mover = Mover(*self._of("mover", 0))
+            mover = Mover(*self._of("mover", 0), asked=self.moves_asked)
             places = self.places(RECORDS) + self.places(DELETED)
             moving = mover.run(places, until_s, self._cluster.nature.move_pause_s)
             tasks.append(self.start("mover", moving))
@@ -130,7 +137,13 @@ class Load:
             places=self.places(RECORDS),
             offsets=self.offsets,
             history=self.records,
+            known_epoch=self._known_epoch,
         )
+
+    def _known_epoch(self, node_id: int, place: Place) -> int:
+        """Which leader epoch of a partition a broker knows."""
+        host = next(it for it in self._cluster.brokers if it.node_id == node_id)
+        return inspection.known_epoch(host, place)
 
     def _end(self, place: Place) -> int:
         """How far a partition is acknowledged."""

@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
+from headrace.broker.coordinator.partitioning import partition_for_group
+from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import (
@@ -15,9 +18,10 @@ from headrace.protocol.messages import (
     SyncGroupRequest,
 )
 from tests.simulation.cluster import wire
-from tests.simulation.cluster.clients import PAUSE_AFTER_ERROR_S, Client
+from tests.simulation.cluster.clients import PAUSE_AFTER_ERROR_S, Client, Leader
 from tests.simulation.cluster.offsets import OffsetHistory
 from tests.simulation.cluster.records import Place, RecordHistory, Seen, record_of
+from tests.simulation.cluster.settings import OFFSETS_PARTITIONS
 from tests.simulation.cluster.wire import LOST, Connection
 
 ASK_S = 4.0
@@ -51,15 +55,28 @@ class Member(Client):
         places: list[Place],
         offsets: OffsetHistory,
         history: RecordHistory,
+        known_epoch: Callable[[int, Place], int],
     ) -> None:
+        """Begin.
+
+        Args:
+            arguments: see `Client`.
+            group: its id.
+            places: that the group shares.
+            offsets: of all groups.
+            history: of all producers.
+            known_epoch: which leader epoch of a partition a broker knows: FindCoordinator does not tell.
+        """
         super().__init__(*arguments)
         self._group = group
+        self._log = (OFFSETS_TOPIC, partition_for_group(group, OFFSETS_PARTITIONS))
+        self._known_epoch = known_epoch
         self._places = places
         self._offsets = offsets
         self._history = history
         self._member_id = ""
         self._generation = -1
-        self._coordinator = -1
+        self._coordinator = Leader(-1, -1)
 
     async def run(self, until_s: float) -> None:
         """Take part until a moment."""
@@ -73,7 +90,7 @@ class Member(Client):
                     await self._poll(connection, positions)
                     await asyncio.sleep(POLL_S)
             except (*LOST, _LeftError):
-                self.drop(self._coordinator)
+                self.drop(self._coordinator.node_id)
                 await asyncio.sleep(PAUSE_AFTER_ERROR_S)
 
     async def look(self) -> None:
@@ -82,22 +99,25 @@ class Member(Client):
             try:
                 await self._fetch_offsets(await self._find(), self._places)
             except (*LOST, _LeftError):
-                self.drop(self._coordinator)
+                self.drop(self._coordinator.node_id)
                 await asyncio.sleep(PAUSE_AFTER_ERROR_S)
             else:
                 return
 
     async def _find(self) -> Connection:
         node_id, connection = await self.any_broker()
+        epoch = self._known_epoch(node_id, self._log)
         request = FindCoordinatorRequest(key=self._group, key_type=0)
         try:
             answer = await connection.ask(ApiKey.FIND_COORDINATOR, 2, request, within_s=ASK_S)
         except LOST:
             self.drop(node_id)
             raise
-        self._require("find coordinator", answer.error_code)
-        self._coordinator = answer.node_id
-        return await self.broker(self._coordinator)
+        if answer.error_code:
+            self.seen.note("find coordinator", answer.error_code)
+            raise _LeftError
+        self._coordinator = Leader(answer.node_id, epoch)
+        return await self.broker(answer.node_id)
 
     async def _join(self, connection: Connection) -> list[Place]:
         protocol = JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"")
@@ -173,8 +193,7 @@ class Member(Client):
             positions[place] = (await wire.earliest(leader, *place))[1]
             return False
         if found.code:
-            self.seen.note("fetch", found.code)
-            self.forget(place)
+            self.refused("fetch", found.code, place)
             return False
         for offset, value in found.records:
             now_s = asyncio.get_running_loop().time()
@@ -207,5 +226,8 @@ class Member(Client):
 
     def _require(self, what: str, code: int) -> None:
         if code:
-            self.seen.note(what, code, _REJOIN)
+            if ErrorCode(code).is_retriable:
+                self.refused_by(what, code, self._log, self._coordinator)
+            else:
+                self.seen.note(what, code, _REJOIN)
             raise _LeftError

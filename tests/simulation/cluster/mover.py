@@ -1,7 +1,7 @@
 """A client that moves partitions between brokers, one after the other or several at once, and takes some moves back."""
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.protocol.api_keys import ApiKey
@@ -30,6 +30,11 @@ _Topic = AlterPartitionReassignmentsRequest.ReassignableTopic
 class Mover(Client):
     """Asks any broker."""
 
+    def __init__(self, *arguments: Any, asked: set[tuple[Place, int]]) -> None:
+        """Begin; `asked` gets each partition that is to move, with its target."""
+        super().__init__(*arguments)
+        self._asked = asked
+
     async def run(self, places: list[Place], until_s: float, pause_s: tuple[float, float]) -> None:
         """Move partitions until a moment, those of groups' offsets, too."""
         loop, rng = asyncio.get_running_loop(), self.rng
@@ -46,6 +51,8 @@ class Mover(Client):
                 await asyncio.sleep(PAUSE_AFTER_ERROR_S)
 
     async def _ask(self, places: list[Place], *, to: int | None) -> None:
+        if to is not None:
+            self._asked.update((it, to) for it in places)
         topics = [
             _Topic(
                 name=name,

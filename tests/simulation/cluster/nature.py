@@ -44,6 +44,7 @@ HARMLESS = frozenset(
 LOSSES = frozenset({"broker lost", "most brokers lost", "drainer killed"})
 
 
+_FAST_BUCKET_S = 0.03
 MAX_DRIFT = 0.05  # two clocks are apart by less than the ninth that a lease has in hand
 
 
@@ -91,6 +92,11 @@ class Nature:
     def may_fence(self) -> bool:
         """Whether a fault may end a process: another one takes its place or its log, or its log is gone."""
         return bool({*self.faults} - HARMLESS)
+
+    @property
+    def is_bucket_slow(self) -> bool:
+        """Whether a partition that moves may be waited for in vain: the bucket takes too long."""
+        return self.weather.delay_s[1] > _FAST_BUCKET_S
 
     @property
     def is_calm(self) -> bool:

@@ -57,8 +57,7 @@ class Producer(Client):
             self.forget(place)
             return False
         if code:
-            self.seen.note("produce", code)
-            self.forget(place)
+            self.refused("produce", code, place)
             return False
         for offset, record in enumerate(records, start=base):
             self._history.acknowledge(record, offset, loop.time(), node_id)
@@ -188,7 +187,7 @@ class IdempotentProducer(Client):
                 if has_lost:
                     self._begin_anew(place)
                 else:
-                    self.seen.note("idempotent produce", code)
+                    self.refused("idempotent produce", code, place)
         if is_first_failed:
             self.forget(place)
         return not is_first_failed

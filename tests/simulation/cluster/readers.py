@@ -21,7 +21,8 @@ class Reader(Client):
             node_id = -1
             try:
                 node_id, connection = await self.leader(place)
-                if start < 0:
+                is_first = start < 0
+                if is_first:
                     code, start = await wire.earliest(connection, *place)
                     offset = start
                     found = wire.Fetched(code, -1, [])
@@ -32,8 +33,11 @@ class Reader(Client):
                 self.forget(place)
                 await asyncio.sleep(PAUSE_AFTER_ERROR_S)
                 continue
-            if found.code:
-                self.forget(place)
+            if found.code and is_first:
+                self.forget(place)  # ListOffsets does not wait for a partition that moves
+                await asyncio.sleep(PAUSE_AFTER_ERROR_S)
+            elif found.code:
+                self.refused("read", found.code, place)
                 await asyncio.sleep(PAUSE_AFTER_ERROR_S)
             elif found.records:
                 records += [(it, record_of(value)) for it, value in found.records]

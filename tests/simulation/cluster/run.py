@@ -16,8 +16,9 @@ from collections import Counter
 from unittest.mock import patch
 
 from headrace.metadata import startup
-from tests.simulation.cluster import inspection
+from tests.simulation.cluster import inspection, settings
 from tests.simulation.cluster.appendable import Gaps, left_frozen
+from tests.simulation.cluster.balance_judge import BalanceMoves
 from tests.simulation.cluster.cluster import Cluster
 from tests.simulation.cluster.entries import JudgedLog
 from tests.simulation.cluster.entry_judges import (
@@ -153,7 +154,25 @@ class Run:
         )
         repetitions = Repetitions(forgotten)
         return JudgedLog(
-            [replaced_alive, above_level, drained.wrong, moved.wrong, repetitions.wrong]
+            [
+                replaced_alive,
+                above_level,
+                drained.wrong,
+                moved.wrong,
+                self._judged_balance().wrong,
+                repetitions.wrong,
+            ]
+        )
+
+    def _judged_balance(self) -> BalanceMoves:
+        cluster, asked = self.cluster, self.load.moves_asked
+
+        def begun() -> None:
+            cluster.counts["move of the balance judged"] += 1
+
+        rest_s = settings.BALANCE_REST_S / (1 + self._nature.clock_drift)
+        return BalanceMoves(
+            cluster.loop.time, rest_s, lambda place, target: (place, target) in asked, begun
         )
 
     async def _load(self) -> None:
@@ -182,6 +201,8 @@ class Run:
             and not cluster.counts["partition moved"]
         ):
             findings.append("no partition has moved")
+        if self._nature.balances:
+            findings += await inspection.uneven_brokers(cluster)
         findings += await inspection.unequal_metadata(cluster)
         findings += await inspection.orphans(cluster)
 

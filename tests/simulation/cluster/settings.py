@@ -28,6 +28,9 @@ SHARED = "/shared"  # below it are the WALs that every host can open
 SESSION_MS = 3_000
 OFFSETS_PARTITIONS = 2
 BALANCE_WINDOW_MS = 4_000  # loads count for a fifth of it: longer than the pause between heartbeats
+BALANCE_REST_S = (
+    2 * BALANCE_WINDOW_MS / 1000
+)  # of a partition after a move: ten minutes where a window has five
 
 
 def host_of(node_id: int) -> str:

@@ -47,6 +47,7 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self._correlation_id = 0
+        self.took_s = 0.0  # from the last request to its answer
 
     @classmethod
     async def open(cls, node_id: int) -> "Connection":
@@ -80,7 +81,8 @@ class Connection:
         Raises:
             OSError, TimeoutError, IncompleteReadError: some have none.
         """
-        first = self._correlation_id + 1
+        loop = asyncio.get_running_loop()
+        first, begun_s = self._correlation_id + 1, loop.time()
         for number, request in enumerate(requests):
             if number and pause_s:
                 await asyncio.sleep(pause_s)
@@ -96,6 +98,7 @@ class Connection:
                 correlation_id, response = messages.decode_response(key, version, answer)
                 assert correlation_id == expected, "an answer to another request"
                 answers.append(response)
+        self.took_s = loop.time() - begun_s
         return answers
 
     def close(self) -> None:
@@ -171,11 +174,13 @@ def batch_of(values: list[bytes], timestamp_ms: int, options: BatchOptions | Non
     return bytes(encode_batch(records, options or BatchOptions()))
 
 
-async def leaders(connection: Connection, topic: str) -> dict[int, int]:
-    """Return who leads which partition of a topic, as one broker knows it."""
+async def leaders(connection: Connection, topic: str) -> dict[int, tuple[int, int]]:
+    """Return who leads which partition of a topic, in which leader epoch, as one broker knows it."""
     request = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=topic)])
     answer = await connection.ask(ApiKey.METADATA, 9, request, within_s=5)
-    return {it.partition_index: it.leader_id for it in answer.topics[0].partitions}
+    return {
+        it.partition_index: (it.leader_id, it.leader_epoch) for it in answer.topics[0].partitions
+    }
 
 
 async def create_topic(

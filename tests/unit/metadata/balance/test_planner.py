@@ -303,20 +303,42 @@ def skewed(seed: int, *, brokers: int, partitions: int) -> Model:
     return Model(nodes, found, now_ms=RULES.rest_ms)
 
 
+def percent_from_mean(shares: Counter[int]) -> float:
+    """How far the furthest broker is from the mean."""
+    mean = sum(shares.values()) / len(shares)
+    return max(abs(100 * it / mean - 100) for it in shares.values())
+
+
 @pytest.mark.slow
-def test_a_hundred_brokers_reach_the_band_within_a_stated_number_of_moves() -> None:
-    """docs/metadata.md states these figures: moves, and pairs of brokers that a plan looks at."""
+def test_a_hundred_brokers_reach_the_bands_within_a_stated_number_of_moves() -> None:
+    """With the bounds that the product has. A goal ends when all brokers are within its band.
+
+    Moves for the other one may take brokers out of it again, up to where it would begin once more.
+    docs/metadata.md states how far that was here, how many moves it took, and how many pairs of brokers a plan tries.
+    """
     cluster = skewed(1, brokers=100, partitions=50_000)
-    rules = RULES._replace(max_planned=300)  # what five at a time make of a minute
-    moves: list[PlannedMove] = []
-    pairs = 0
-    while (found := cluster.plan(rules)).moves:
+    rules = Rules()
+    plan_ms = MINUTE_MS // 6  # five moves at a time make 300 of a minute, and a plan has 50
+    bands = {Goal.TRAFFIC: rules.stop_percent, Goal.NUMBER: rules.stop_number_percent}
+    ended: list[Goal] = []
+    moves = pairs = quiet = 0
+    while quiet < 2:  # the second time all partitions have rested
+        evening = cluster.evening
+        found = cluster.plan(rules)
+        assert found.unreached == ()
+        shares = {Goal.TRAFFIC: cluster.traffic(), Goal.NUMBER: cluster.numbers()}
+        for goal in evening - found.evening:
+            assert percent_from_mean(shares[goal]) <= bands[goal]
+            ended.append(goal)
         cluster.do(found.moves)
-        cluster.now_ms += MINUTE_MS
-        moves += found.moves
+        cluster.now_ms += plan_ms if found.moves else rules.rest_ms
+        moves += len(found.moves)
         pairs = max(pairs, found.pairs_tried)
-    mean = sum(cluster.traffic().values()) / 100
-    assert max(abs(it - mean) for it in cluster.traffic().values()) <= mean * 0.11
-    assert max(abs(it - 500) for it in cluster.numbers().values()) <= 50
-    assert len(moves) < 5_300
+        quiet = 0 if found.moves else quiet + 1
+    assert set(ended) == set(Goal)
+    assert percent_from_mean(shares[ended[-1]]) <= bands[ended[-1]]
+    for goal in Goal:
+        assert percent_from_mean(shares[goal]) <= rules.start_percent
+        assert percent_from_mean(shares[goal]) <= 11
+    assert moves < 5_300
     assert pairs < 3_000
