@@ -11,7 +11,7 @@ import pytest
 from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.metadata.image import MetadataImage, MoveImage
 from headrace.metadata.images.brokers import BrokerImage, BrokerState
-from headrace.metadata.images.configs import BROKER_RESOURCE
+from headrace.metadata.images.configs import BROKER_RESOURCE, Configs
 from headrace.metadata.images.topics import PartitionImage, TopicImage
 from tests.simulation.cluster.balance_judge import MAX_MOVES, SLACK_S, BalanceMoves, uneven
 from tests.simulation.cluster.entries import Step
@@ -101,7 +101,7 @@ def test_moves_of_others_are_not_of_the_balance() -> None:
     led, log = [1] * 10, Log(*((("t", it), 2) for it in range(10)))
     assert log.judged(cluster(led), cluster(led, map(move, range(10)))) == []
     # Those away from a broker that is drained.
-    drained = immutables.Map({(BROKER_RESOURCE, "1"): immutables.Map({DRAIN_KEY: "true"})})
+    drained: Configs = immutables.Map({(BROKER_RESOURCE, "1"): immutables.Map({DRAIN_KEY: "true"})})
     images = cluster(led), cluster(led, map(move, range(10)))
     leaves = [msgspec.structs.replace(it, configs=drained) for it in images]
     other = Log()

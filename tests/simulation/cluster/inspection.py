@@ -66,6 +66,13 @@ def leader_epoch(cluster: Cluster, place: Place) -> int:
     return _epoch_in(newest_image(cluster), place)
 
 
+def leads_now(cluster: Cluster, place: Place, node_id: int) -> bool:
+    """Return whether a broker leads a partition, by the newest metadata."""
+    image = newest_image(cluster)
+    topic = None if image is None else image.topic(place[0])
+    return topic is not None and topic.partitions[place[1]].leader == node_id
+
+
 def known_epoch(host: Host, place: Place) -> int:
     """Return the leader epoch of a partition as a node knows it; -1: it knows none."""
     return _epoch_in(image_of(host), place)

@@ -33,6 +33,7 @@ from tests.simulation.cluster.loop import ClusterLoop
 from tests.simulation.cluster.moved_partitions import MovedPartitions
 from tests.simulation.cluster.nature import Nature, draw
 from tests.simulation.cluster.natures import NATURES
+from tests.simulation.cluster.records import Place
 
 SECONDS = 20.0
 UP_S = 30.0
@@ -147,8 +148,13 @@ class Run:
         def moved_partition() -> None:
             cluster.counts["partition moved"] += 1
 
+        def told_before(place: Place, node_id: int) -> int:
+            # What it has acknowledged since it is back, within one look, cannot be told apart.
+            is_back = inspection.leads_now(cluster, place, node_id)
+            return 0 if is_back else told_ends.get((place, node_id), 0)
+
         moved = MovedPartitions(
-            lambda place, node_id: told_ends.get((place, node_id), 0),
+            told_before,
             cluster.lost.has_lost,
             moved_partition,
         )
