@@ -44,10 +44,14 @@ class PartitionsInTransit:
             self.release(key)
 
     async def settled(self, keys: Iterable[PartitionKey]) -> None:
-        """Wait until none of these is held any more, at most `MAX_WAIT_MS`."""
-        waiting = [self._held[it] for it in dict.fromkeys(keys) if it in self._held]
-        if not waiting:
+        """Wait until none of these is held any more, at most `MAX_WAIT_MS`.
+
+        One that is released may be held again before who waits for it runs: it has come, and leaves at once.
+        """
+        wanted = [it for it in dict.fromkeys(keys) if it in self._held]
+        if not wanted:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(MAX_WAIT_MS / 1000):
-                await asyncio.wait(waiting)
+                while waiting := [self._held[it] for it in wanted if it in self._held]:
+                    await asyncio.wait(waiting)

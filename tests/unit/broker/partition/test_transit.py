@@ -47,6 +47,22 @@ def test_all_are_waited_for() -> None:
     run(main())
 
 
+def test_what_comes_and_leaves_again_at_once_is_waited_for_as_well() -> None:
+    async def main() -> None:
+        transit = PartitionsInTransit()
+        transit.hold(A)
+        waits = asyncio.create_task(settled_after_s(transit, A))
+        await asyncio.sleep(0.5)
+        transit.release(A)
+        transit.hold(A)
+        await asyncio.sleep(0.5)
+        assert not waits.done()
+        transit.release(A)
+        assert await waits == 1.0
+
+    run(main())
+
+
 def test_the_wait_has_an_end() -> None:
     async def main() -> None:
         transit = PartitionsInTransit()
