@@ -73,7 +73,6 @@ class BucketHealth:
         reason = "no request sent yet" if answered_s is None else f"answered {answered_s:.0f} s ago"
         return CheckResult("bucket", ok=True, reason=reason)
 
-
     def is_answering(self) -> bool:
         """Whether reads and writes succeed, or have failed for a moment only: else nothing can be opened."""
         if self._statistics is None:
