@@ -254,7 +254,8 @@ def test_objects_of_deleted_records_go_and_the_bucket_is_what_the_metadata_know(
         assert delete(wire, 200) == (0, 200)  # all that is below it is uploaded by now
         uploaded = node.metrics()["headrace_uploaded_bytes_total"]
         assert uploaded > total / 2
-        node.process.wait_until(holds_at_most(0.55), "deletion of objects", timeout_s=60)
+        # A third of the records, and what else is in the object in which they begin: a busy machine makes large ones.
+        node.process.wait_until(holds_at_most(0.75), "deletion of objects", timeout_s=60)
         stored = CONFLUENT.consume(node.bootstrap, TOPIC, 100)
         assert [(item.offset, item.value) for item in stored] == [
             (number, values[number]) for number in range(200, 300)

@@ -67,7 +67,7 @@ BUGS = (
             raise ObjectStoreError(f"bucket directory: {path} exists and has another content")
         """,
         f"{_UNIT}/object_store/test_filesystem.py"
-        "::test_an_entry_whose_fsync_failed_is_made_anew[00/c]",
+        "::test_an_entry_whose_fsync_failed_is_made_anew[00/c-put]",
     ),
     SeededBug(
         "stores-05",

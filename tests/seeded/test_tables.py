@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -36,6 +38,15 @@ def function_of(test: str) -> str:
 def functions_of(file: str) -> set[str]:
     nodes = ast.walk(ast.parse((ROOT / file).read_text()))
     return {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def test_the_tests_are_there_with_their_parameters() -> None:
+    command = ["pytest", "-q", "--collect-only", *sorted({bug.test for bug in BUGS if bug.test})]
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    missing = [it for it in done.stderr.splitlines() if "not found" in it]
+    assert (done.returncode, missing) == (0, []), done.stdout[-1000:]
 
 
 def test_every_mistake_fits_its_file_and_has_a_test() -> None:
