@@ -46,8 +46,7 @@ MAX_REASSIGNMENTS: Final = 10_000  # of one request: its entry must stay bounded
 MOVE_MS: Final = 10_000  # without a move of its source getting on: then it is taken back
 # More for what has to be in the bucket before: as slowly as an upload may be, see `RetryPolicy.attempt_bytes_per_s`.
 SLOWEST_BYTES_PER_S: Final = 1 << 20
-# Without a move of its source that has come to its end, and since its source carries it out, whatever else gets on.
-MAX_MOVE_MS: Final = 120_000
+MAX_MOVE_MS: Final = 120_000  # since its source carries it out, whatever gets on
 
 
 def alter_reassignments(
@@ -181,7 +180,7 @@ class MoveDeadlines:
         ended_ms = max(begun_ms, self._ended_ms.get(source, begun_ms))
         before_bytes, less_ms = self._before.get(source, (0, ended_ms))
         uploaded_ms = before_bytes * 1_000 // SLOWEST_BYTES_PER_S
-        return min(max(ended_ms, less_ms) + MOVE_MS + uploaded_ms, ended_ms + MAX_MOVE_MS)
+        return max(ended_ms, less_ms) + MOVE_MS + uploaded_ms
 
 
 def _altered(
