@@ -28,7 +28,7 @@ from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage, MoveImage
 from headrace.metadata.images.logs import about_to_end
-from headrace.metadata.images.moves import MOVES_AT_ONCE
+from headrace.metadata.images.moves import MOVES_AT_ONCE, ended_moves
 from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.rpc.requests import FinishMove, StreamToClose
 from headrace.metadata.rpc.responses import MoveFinished
@@ -147,9 +147,7 @@ class PartitionMoves:
         """Let a partition go, or serve it again, with the entry that ends its move."""
         if old.moves is new.moves:
             return
-        for key, move in old.moves.items():
-            if new.moves.get(key) == move:  # not by identity: a snapshot makes all of them anew
-                continue
+        for key, move in ended_moves(old.moves, new.moves):
             if move.target == self._node_id and _leader(new, key) != self._node_id:
                 self._registry.transit.release(key)
             elif key in self._frozen:

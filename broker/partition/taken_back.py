@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import has_ended
-from headrace.metadata.images.moves import MoveImage
+from headrace.metadata.images.moves import MoveImage, ended_moves
 
 logger = logging.getLogger("headrace.partition")
 
@@ -34,8 +34,6 @@ class TakenBackMoves:
 
     def image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
         """Tell of moves that have ended from one image to a later one, though the partition has not moved."""
-        if old.moves is new.moves:
-            return
         kept = self._kept(old, new)
         for it in islice(kept, MAX_TOLD):
             logger.info("the move of a partition was taken back; it stays here", extra=it._asdict())
@@ -44,9 +42,7 @@ class TakenBackMoves:
             logger.info("moves of more partitions were taken back", extra={"partitions": more})
 
     def _kept(self, old: MetadataImage, new: MetadataImage) -> Iterator[_Kept]:
-        for key, move in old.moves.items():
-            if new.moves.get(key) == move:  # not by identity: a snapshot makes all of them anew
-                continue
+        for _, move in ended_moves(old.moves, new.moves):
             before, after = old.topic_by_id(move.topic_id), new.topic_by_id(move.topic_id)
             if before is None or after is None:
                 continue

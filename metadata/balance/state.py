@@ -29,6 +29,7 @@ from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, MoveImage, PartitionImage, TopicImage
 from headrace.metadata.images.configs import TOPIC_RESOURCE
 from headrace.metadata.images.draining import is_drained
+from headrace.metadata.images.moves import ended_moves
 from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.rpc.loads import Loads
 
@@ -109,9 +110,8 @@ class BalanceState:
                     self._emptied_ms.pop(node_id, None)
         if old.moves is new.moves:
             return
-        for key, move in old.moves.items():
-            if new.moves.get(key) != move:
-                self._ended(key, move, old, new, now_ms)
+        for key, move in ended_moves(old.moves, new.moves):
+            self._ended(key, move, old, new, now_ms)
         for key, move in new.moves.items():
             if old.moves.get(key) != move:
                 self._begun(key, move, new, now_ms)

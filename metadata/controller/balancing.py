@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.controller.moves import alter_reassignments
-from headrace.metadata.controller.placement import active_brokers
+from headrace.metadata.controller.placement import able_brokers
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.rpc.requests import AlterReassignments, Reassignment
@@ -30,7 +30,7 @@ def begin_wanted(
 ) -> Decision:
     """Begin those that still can begin, as AlterPartitionReassignments would; at most so many are under way."""
     try:
-        staying = set(active_brokers(image, inputs.unable)) - inputs.unable
+        staying = able_brokers(image, inputs.unable)
     except RefusedError:
         return Decision((), Done())
     possible = [it for it in wanted if it.target in staying and _is_where_it_was(it, image)]

@@ -8,20 +8,17 @@ on and were taken back begin again after a rest. None begins while no broker tha
 
 from collections import Counter
 from typing import Final, NamedTuple
-from uuid import UUID
 
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
-from headrace.metadata.controller.placement import active_brokers, partitions_led, place
+from headrace.metadata.controller.placement import able_brokers, partitions_led, place
 from headrace.metadata.image import MetadataImage, TopicImage
 from headrace.metadata.images.draining import closed_brokers
-from headrace.metadata.images.moves import MOVES_AT_ONCE, Moves
+from headrace.metadata.images.moves import MOVES_AT_ONCE, Moves, PartitionKey, ended_moves
 from headrace.metadata.images.topics import Topics
 from headrace.metadata.levels import MOVES_LEVEL, level_of
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.topics import PartitionMoveRecord
 from headrace.metadata.rpc.responses import Done
-
-PartitionKey = tuple[UUID, int]  # topic id and index
 
 MAX_MOVES: Final = 64  # under way from one broker
 MIN_MOVES: Final = MOVES_AT_ONCE  # likewise: with fewer, the next begin
@@ -68,9 +65,7 @@ class Departures:
 
     def follow(self, old: MetadataImage, new: MetadataImage, now_ms: int) -> None:
         """Note which moves have been taken back from one image to a later one: such partitions rest."""
-        if old.moves is new.moves:
-            return
-        for key, move in old.moves.items():
+        for key, move in ended_moves(old.moves, new.moves):
             topic = new.topic_by_id(key[0])
             if key not in new.moves and topic and topic.partitions[key[1]].leader != move.target:
                 self._taken_back_ms[key] = now_ms
@@ -99,7 +94,7 @@ def _move_away(
     leaving: list[int], resting: frozenset[PartitionKey], image: MetadataImage, inputs: Inputs
 ) -> DecisionSteps:
     room = _room(leaving, image)
-    brokers = [it for it in active_brokers(image, inputs.unable) if it not in inputs.unable]
+    brokers = able_brokers(image, inputs.unable)
     if not room or not brokers:
         return Decision((), Done())
     led = partitions_led(image)

@@ -25,7 +25,7 @@ from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.brokers import has_ended
 from headrace.metadata.images.draining import closed_brokers
-from headrace.metadata.images.moves import MOVES_AT_ONCE, MoveImage, Moves
+from headrace.metadata.images.moves import MOVES_AT_ONCE, MoveImage, Moves, ended_moves
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import (
@@ -146,12 +146,11 @@ class MoveDeadlines:
         """Note what has begun and ended from one image to a later one."""
         if old.moves is new.moves:
             return
-        for key, move in old.moves.items():
-            if new.moves.get(key) != move:
-                self._begun_ms.pop(_id_of(move), None)
-                self._carried_out_ms.pop(_id_of(move), None)
-                if _leader(new, move) == move.target:
-                    self._ended_ms[_leader(old, move)] = now_ms
+        for _, move in ended_moves(old.moves, new.moves):
+            self._begun_ms.pop(_id_of(move), None)
+            self._carried_out_ms.pop(_id_of(move), None)
+            if _leader(new, move) == move.target:
+                self._ended_ms[_leader(old, move)] = now_ms
         for move in new.moves.values():
             self._begun_ms.setdefault(_id_of(move), now_ms)
         if not new.moves:

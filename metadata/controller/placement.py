@@ -39,6 +39,15 @@ def active_brokers(image: MetadataImage, unable: frozenset[int] = frozenset()) -
     return [it for it in some if image.brokers[it].reach] or some or found
 
 
+def able_brokers(image: MetadataImage, unable: frozenset[int]) -> list[int]:
+    """Those of `active_brokers` that can open partitions now; none if no broker that stays can.
+
+    Raises:
+        RefusedError: no broker is active.
+    """
+    return [it for it in active_brokers(image, unable) if it not in unable]
+
+
 def partitions_led(image: MetadataImage) -> Counter[int]:
     """How many partitions each broker leads, fenced brokers included. Iterates over all partitions."""
     led: Counter[int] = Counter()

@@ -4,6 +4,7 @@ A move says that a partition is to be led by another broker. Until its leader ha
 move ends with the next leader epoch of its partition, whoever leads in it, with its topic, or when it is taken back.
 """
 
+from collections.abc import Iterator
 from typing import Final
 from uuid import UUID
 
@@ -25,7 +26,17 @@ class MoveImage(msgspec.Struct, frozen=True, gc=False):
     target: int  # node id
 
 
-Moves = immutables.Map[tuple[UUID, int], MoveImage]
+PartitionKey = tuple[UUID, int]  # topic id and index
+Moves = immutables.Map[PartitionKey, MoveImage]
+
+
+def ended_moves(old: Moves, new: Moves) -> Iterator[tuple[PartitionKey, MoveImage]]:
+    """Yield the moves that are over, or replaced, from one image to a later one."""
+    if old is new:
+        return
+    for key, move in old.items():
+        if new.get(key) != move:  # not by identity: a snapshot makes all of them anew
+            yield key, move
 
 
 class MovesDelta:

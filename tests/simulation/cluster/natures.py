@@ -6,7 +6,7 @@ from dataclasses import replace
 from headrace.metadata.levels import OLDEST
 from headrace.storage.cache.log_cache import RECORD_OVERHEAD_BYTES
 from tests.simulation.cluster.bucket import Weather
-from tests.simulation.cluster.nature import DRAINED, MAX_DRIFT, Nature, draw
+from tests.simulation.cluster.nature import BUCKET_LOST, DRAINED, MAX_DRIFT, Nature, draw
 from tests.simulation.cluster.network import Links
 
 
@@ -116,7 +116,7 @@ NATURES = {
     ),
     # With it, moves to it are asked for, and taken back.
     "moves, bucket out of a broker's reach": replace(
-        nature("bucket out of a broker's reach"), move_pause_s=MOVE_PAUSE_S
+        nature(BUCKET_LOST), move_pause_s=MOVE_PAUSE_S
     ),
     "rolling restarts": nature("broker stopped in order"),
     "rolling restarts and moves": replace(
