@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 from headrace.config.definition import ConfigKey, parse_value
-from headrace.config.ignored_keys import SECURE_PROTOCOLS
 from headrace.config.node import Endpoint, NodeConfig, StorageConfig, WalConfig
 from headrace.config.problems import Problem
 from headrace.config.quorum import has_other_nodes, is_broker
@@ -56,7 +55,7 @@ def assemble(
     topic_problem = validate_topic_configs({}, defaults)
     if topic_problem:
         problems.append(Problem(f"defaults of topics: {topic_problem}"))
-    _split_listeners(fields, valid, problems)
+    _split_listeners(fields, valid)
     _resolve_paths(fields)
     _default_upload_threshold(fields)
     _warn_of_replication(valid, warnings)
@@ -131,10 +130,8 @@ def _field_values(valid: Mapping[str, Setting]) -> dict[str, object]:
     return fields
 
 
-def _split_listeners(
-    fields: dict[str, object], valid: Mapping[str, Setting], problems: list[Problem]
-) -> None:
-    """Give controllers their listeners, and refuse those that promise protection."""
+def _split_listeners(fields: dict[str, object], valid: Mapping[str, Setting]) -> None:
+    """Give controllers their listeners."""
     names_setting = valid.get("controller.listener.names")
     names_text = names_setting.value if names_setting else _default("controller.listener.names")
     controllers = {name.strip().upper() for name in names_text.split(",")}
@@ -152,18 +149,6 @@ def _split_listeners(
     fields["metadata.controller_advertised_listeners"] = _named(
         advertised, controllers, wanted=True
     )
-    secure = [endpoint.name for endpoint in listeners if endpoint.name in SECURE_PROTOCOLS]
-    if secure:
-        setting = valid["listeners"]
-        problems.append(
-            Problem(
-                f"asks for {', '.join(secure)}, which this broker does not support yet",
-                key=setting.key,
-                value=setting.value,
-                source=setting.source,
-                example="listeners=PLAINTEXT://127.0.0.1:9092",
-            )
-        )
 
 
 def _default(name: str) -> str:

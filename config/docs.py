@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from headrace.config.definition import ConfigKey, Importance, describe_allowed
-from headrace.config.ignored_keys import BUCKET_KEYS, IGNORED, PROTECTIONS
+from headrace.config.ignored_keys import BUCKET_KEYS, IGNORED
 from headrace.config.kafka_keys import GROUPS, IDENTITY, METADATA, NETWORK, REPLICATION, TOPICS
 from headrace.config.presets import DEV_PRESETS
+from headrace.config.protection import PROTECTIONS
 from headrace.config.relations import relation_texts
 from headrace.config.server_keys import SERVER_KEYS, TOPIC_DEFAULT_KEYS, allowed_text, default_text
 from headrace.config.storage_keys import HEADRACE_KEYS, S3_KEYS
@@ -38,14 +39,25 @@ defaults.
 
 **Environment.** `KAFKA_LOG_RETENTION_MS` is `log.retention.ms`: the prefix goes, `_` is a dot, `__`
 an underscore, `___` a dash. `HEADRACE_` works the same way, and needs no second `headrace`:
-`HEADRACE_LOG_LEVEL` is `headrace.log.level`. `CLUSTER_ID` is `cluster.id`. Variables are merged
-over the file; they never replace it. `KAFKA_HEAP_OPTS` and the like, and what Kubernetes adds for
-services that are called kafka or headrace, are not settings.
+`HEADRACE_LOG_LEVEL` is `headrace.log.level`. `CLUSTER_ID` is `cluster.id`. Bitnami's spelling is
+read as well: `KAFKA_CFG_LOG_RETENTION_MS` is `log.retention.ms`; `KAFKA_` beats it, and `HEADRACE_`
+beats both. Variables are merged over the file; they never replace it. `KAFKA_HEAP_OPTS` and the
+like, and what Kubernetes adds for services that are called kafka or headrace, are not settings.
 
 **Mistakes.** A wrong value stops the start with exit code 2, and all mistakes are listed at once,
 each with its place, what is allowed, and an example. An unknown key, or a key of Kafka that has no
 effect here, causes one warning. `headrace config check FILE` does the same without starting
 anything, and shows the values that would be used; `headrace config explain KEY` explains a key.
+
+**Protection.** There is neither TLS nor authentication nor authorization yet, and no setting passes
+that asks for it. A key or a variable that this broker does not act on is refused, with exit code 2,
+when its name asks for protection (`ssl`, `sasl`, `acl`, `password` and the like), known or not, in
+the file, in an `--override`, and in every spelling of a variable: `KAFKA_SSL_CLIENT_AUTH`,
+`KAFKA_CFG_SASL_ENABLED_MECHANISMS`, `KAFKA_CLIENT_USERS` and `ALLOW_PLAINTEXT_LISTENER=no` of
+Bitnami's image, `CONFLUENT_` and `STRIMZI_` names, a login configuration in `KAFKA_OPTS`. A stronger
+source does not hide it. What asks for nothing passes: an empty value, `ssl.client.auth=none`,
+`security.inter.broker.protocol=PLAINTEXT`, `allow.everyone.if.no.acl.found=true`. The value of a key
+that is refused by its name is not shown.
 
 **Secrets.** Bucket URIs carry no credentials: these come from `AWS_ACCESS_KEY_ID` and
 `AWS_SECRET_ACCESS_KEY`, profiles, or roles, as in every AWS tool.
@@ -134,11 +146,11 @@ def _relations() -> str:
 def _ignored() -> str:
     intro = (
         "A properties file written for Apache Kafka or AutoMQ may have these. They are accepted, "
-        "with a warning. A name that ends in a dot stands for all that begin with it. Those that "
-        "ask for something to rely on "
-        f"({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) are refused instead when their "
-        "value asks for it: this broker does not start without what it was told to provide. Those "
-        f"that name the bucket ({', '.join(f'`{name}`' for name in BUCKET_KEYS)}) are refused where "
+        "with a warning. A name that ends in a dot stands for all that begin with it. Those whose "
+        "name asks for protection (`ssl.`, `sasl.` and the like) are refused unless they are empty, "
+        f"and those that ask for something to rely on ({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) "
+        "when their value does: this broker does not start without what it was told to provide. "
+        f"Those that name the bucket ({', '.join(f'`{name}`' for name in BUCKET_KEYS)}) are refused where "
         "`s3.data.buckets` is not set, with the value that it needs."
     )
     reasons = _list(

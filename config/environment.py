@@ -1,6 +1,7 @@
 """Environment variables as settings: which ones count, and the key that each stands for. Pure.
 
 `KAFKA_` names map as in Apache Kafka's image: `_` is a dot, `__` an underscore, `___` a dash.
+`KAFKA_CFG_` names are Bitnami's, and `CONFLUENT_` and `STRIMZI_` names those of their images.
 `HEADRACE_` names map the same way, to any key or, without repeating the prefix, to a `headrace.*`
 one: HEADRACE_LOG_LEVEL is headrace.log.level. CLUSTER_ID is cluster.id. The variables come in
 as a mapping.
@@ -42,6 +43,49 @@ _NOT_SETTINGS = frozenset(
     "HEADRACE_VERSION",
 }
 
+# What Bitnami's image takes for itself, apart from what asks for protection.
+_NOT_SETTINGS |= frozenset(
+    "KAFKA_" + name
+    for name in (
+        "ENABLE_KRAFT",
+        "KRAFT_VERSION",
+        "SKIP_KRAFT_STORAGE_INIT",
+        "MOUNTED_CONF_DIR",
+        "BASE_DIR",
+        "VOLUME_DIR",
+        "DATA_DIR",
+        "CONF_DIR",
+        "CONF_FILE",
+        "CERTS_DIR",
+        "INITSCRIPTS_DIR",
+        "LOG_DIR",
+        "DAEMON_USER",
+        "DAEMON_GROUP",
+    )
+)
+# Of Confluent's command line and of its distribution, which are no brokers.
+_OF_CLIENTS = ("CONFLUENT_HOME", "CONFLUENT_CURRENT", "CONFLUENT_CLOUD_", "CONFLUENT_PLATFORM_")
+# Variables that have a key without a rule.
+_NAMED = {
+    "ALLOW_PLAINTEXT_LISTENER": "allow.plaintext.listener",
+    "KAFKA_KRAFT_CLUSTER_ID": "cluster.id",
+    "CLUSTER_ID": "cluster.id",
+}
+# Prefixes, weakest first, and what the keys begin with that they stand for. In Bitnami's image, too,
+# KAFKA_ beats KAFKA_CFG_.
+_PREFIXES = {
+    "CONFLUENT_": "confluent.",
+    "STRIMZI_": "strimzi.",
+    "KAFKA_CFG_": "",
+    "KAFKA_": "",
+    "HEADRACE_": "",
+}
+# How the JVM of a broker is told its logins and certificates.
+_JVM_OPTIONS = ("KAFKA_OPTS", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS")
+_JVM_SECURITY = re.compile(
+    r"-D(java\.security\.(?:auth|krb5)\.[\w.]+|javax\.net\.ssl\.[\w.]+)=(\S+)"
+)
+
 # What Kubernetes and Docker links put into every container beside a service called kafka or
 # headrace: KAFKA_SERVICE_HOST, KAFKA_PORT=tcp://..., KAFKA_PORT_9092_TCP_ADDR.
 _SERVICE_LINK = re.compile(
@@ -59,22 +103,38 @@ class Variable(NamedTuple):
 
 
 def settings_from(environment: Mapping[str, str]) -> list[Variable]:
-    """List the variables that are settings, weakest first: CLUSTER_ID, KAFKA_, HEADRACE_."""
-    found = []
-    if environment.get("CLUSTER_ID"):
-        found.append(Variable("CLUSTER_ID", "cluster.id", environment["CLUSTER_ID"]))
-    for prefix in ("KAFKA_", "HEADRACE_"):
+    """List the variables that are settings, weakest first: CLUSTER_ID, KAFKA_CFG_, KAFKA_, HEADRACE_."""
+    found = [
+        Variable(name, key, environment[name])
+        for name, key in _NAMED.items()
+        if environment.get(name)
+    ]
+    for name in _JVM_OPTIONS:
+        options = _JVM_SECURITY.findall(environment.get(name, ""))
+        found += [Variable(name, key, value) for key, value in options]
+    for prefix, family in _PREFIXES.items():
         for name in sorted(environment):
-            if name.startswith(prefix) and _is_setting(name):
-                key = key_of(name.removeprefix(prefix))
+            if _prefix_of(name) == prefix and _is_setting(name):
+                key = family + key_of(name.removeprefix(prefix))
                 if prefix == "HEADRACE_" and find_key("headrace." + key):
                     key = "headrace." + key
                 found.append(Variable(name, key, environment[name]))
     return found
 
 
+def _prefix_of(name: str) -> str | None:
+    """Find the longest prefix that a name has, and something behind it."""
+    found = [prefix for prefix in _PREFIXES if name.startswith(prefix) and name != prefix]
+    return max(found, key=len, default=None)
+
+
 def _is_setting(name: str) -> bool:
-    return name not in _NOT_SETTINGS and not _SERVICE_LINK.match(name)
+    return not (
+        name in _NOT_SETTINGS
+        or name in _NAMED
+        or name.startswith(_OF_CLIENTS)
+        or _SERVICE_LINK.match(name)
+    )
 
 
 def key_of(name: str) -> str:

@@ -1,15 +1,14 @@
 """Keys of Kafka and AutoMQ that this broker knows and does not act on, each with the reason. Pure.
 
 A properties file written for those brokers starts this one unchanged: such a key costs one warning
-line. The exceptions are keys that ask for something that others rely on (protection, a policy), and
-keys that say where data lies: serving without it would be worse than not serving, so such a value
-is refused.
+line. The exceptions are keys that ask for something that others rely on (`headrace.config.protection`),
+and keys that say where data lies: serving without it would be worse than not serving, so such a
+value is refused.
 
 A name that ends in "." or "*" stands for its whole family.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 _ONE_OWNER = "a partition has one owner; nothing is replicated between brokers"
 _NO_FILES = "partitions are streams in the bucket, not segment files"
@@ -71,8 +70,6 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "create.topic.policy.class.name",
         "client.quota.callback.class",
         "config.providers",
-        "security.providers",
-        "principal.builder.class",
     ),
     _NO_JMX: (
         "metric.reporters",
@@ -85,7 +82,6 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "group.share.",
         "share.",
         "group.streams.",
-        "delegation.token.",
         "telemetry.max.bytes",
         "transaction.",
         "transactional.id.expiration.ms",
@@ -95,6 +91,8 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "quota.window.",
         "controller.quota.window.",
         "automq.",
+        "confluent.",
+        "strimzi.",
         "autobalancer.",
         "s3.stream.object.compaction.",
         "s3.network.",
@@ -158,6 +156,11 @@ IGNORED: dict[str, tuple[str, ...]] = {
     _NO_SECURITY: (
         "ssl.",
         "sasl.",
+        "delegation.token.",
+        "security.providers",
+        "principal.builder.class",
+        "control.plane.listener.name",
+        "allow.plaintext.listener",
         "listener.name.",
         "connections.max.reauth.ms",
         "connection.failed.authentication.delay.ms",
@@ -179,48 +182,6 @@ def reason_ignored(name: str) -> str | None:
         return _REASONS[name]
     family = max((f for f in _FAMILIES if name.startswith(f)), key=len, default=None)
     return _REASONS[family] if family else None
-
-
-@dataclass(frozen=True, slots=True)
-class Protection:
-    """A key that asks for something to rely on which is not there, and the values that do not ask."""
-
-    harmless: Callable[[str], bool]
-    asks_for: str
-
-
-def _empty(text: str) -> bool:
-    return not text.strip()
-
-
-def _all_plaintext(text: str) -> bool:
-    """Read `NAME:PROTOCOL,...`; only listeners called after a protocol may map to another one."""
-    pairs = [part.strip().partition(":") for part in text.split(",") if part.strip()]
-    return all(
-        protocol.strip() == "PLAINTEXT" or name.strip() == protocol.strip()
-        for name, _, protocol in pairs
-    )
-
-
-PROTECTIONS: dict[str, Protection] = {
-    "delete.topic.enable": Protection(
-        lambda text: text.strip().lower() == "true", "topics that cannot be deleted"
-    ),
-    "authorizer.class.name": Protection(_empty, "access control lists"),
-    "create.topic.policy.class.name": Protection(_empty, "a policy for new topics"),
-    "alter.config.policy.class.name": Protection(_empty, "a policy for changes of configurations"),
-    "client.quota.callback.class": Protection(_empty, "quotas"),
-    # The references would be taken for the values.
-    "config.providers": Protection(_empty, "values that a provider has to look up"),
-    "ssl.client.auth": Protection(
-        lambda text: text.strip().lower() in ("", "none"), "client certificates"
-    ),
-    "security.inter.broker.protocol": Protection(
-        lambda text: text.strip() in ("", "PLAINTEXT"), "encryption or authentication"
-    ),
-    "listener.security.protocol.map": Protection(_all_plaintext, "encryption or authentication"),
-}
-SECURE_PROTOCOLS = ("SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
 def bucket_uri_of(values: Mapping[str, str]) -> str:

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from headrace.config.assemble import Setting, assemble
 from headrace.config.environment import settings_from
-from headrace.config.ignored_keys import BUCKET_KEYS, PROTECTIONS, bucket_uri_of, reason_ignored
+from headrace.config.ignored_keys import BUCKET_KEYS, bucket_uri_of, reason_ignored
 from headrace.config.node import NodeConfig
 from headrace.config.problems import ConfigError, Problem
 from headrace.config.properties import PropertiesError, parse_properties
+from headrace.config.protection import asking_word, asks_for, protection_of
 from headrace.config.server_keys import find_key, nearest_key
 
 MAX_FILE_BYTES = 1024 * 1024
@@ -58,7 +59,8 @@ def load(
     variables = settings_from(os.environ if environment is None else environment)
     given += [Setting(v.key, v.value, v.name) for v in variables]
     given += _from_overrides(overrides, problems)
-    settings = _known(given, problems, warnings)
+    problems += _unprotected(given)
+    settings = _known(given, warnings)
     problems += _bucket_named_otherwise(given, settings, base_source)
     assembled = assemble(settings, problems, warnings)
     if problems or assembled is None:
@@ -101,7 +103,7 @@ def _from_overrides(overrides: Sequence[str], problems: list[Problem]) -> list[S
         if not separator or not key.strip():
             problems.append(
                 Problem(
-                    f"{text!r} is not key=value",
+                    f"{'***' if asking_word(text) else repr(text)} is not key=value",
                     source="--override",
                     example="--override num.partitions=3",
                 )
@@ -111,14 +113,11 @@ def _from_overrides(overrides: Sequence[str], problems: list[Problem]) -> list[S
     return settings
 
 
-def _known(
-    given: Iterable[Setting], problems: list[Problem], warnings: list[str]
-) -> dict[str, Setting]:
+def _known(given: Iterable[Setting], warnings: list[str]) -> dict[str, Setting]:
     """Keep the strongest setting of each key that we act on, by its main name."""
     settings: dict[str, Setting] = {}
     strongest = {setting.key: setting for setting in given}  # the last one wins
     for setting in strongest.values():
-        _check_protection(setting, problems)
         key = find_key(setting.key)
         if key is None:
             warnings.append(_explain_unused(setting))
@@ -141,19 +140,22 @@ def _old_names(given: Mapping[str, Setting], chosen: Mapping[str, Setting]) -> I
             yield f"{text}, which {chosen[key.name].source} sets as well; the old name is ignored"
 
 
-def _check_protection(setting: Setting, problems: list[Problem]) -> None:
-    protection = PROTECTIONS.get(setting.key)
-    if protection is None or protection.harmless(setting.value):
-        return
-    problems.append(
-        Problem(
-            f"asks for {protection.asks_for}, which this broker does not support yet; it does "
-            "not start without it",
-            key=setting.key,
-            value=setting.value,
-            source=setting.source,
-        )
-    )
+def _unprotected(given: Iterable[Setting]) -> Iterator[Problem]:
+    """Refuse what asks for protection, in whatever layer: a stronger one may be the image's own."""
+    for setting in given:
+        known = protection_of(setting.key)
+        asked = None
+        if known is not None or find_key(setting.key) is None:
+            asked = asks_for(setting.key, setting.value)
+        if asked:
+            yield Problem(
+                f"asks for {asked}, which this broker does not support yet; it does not start "
+                "without it. Remove it only if everybody who can reach the listeners may do "
+                "everything",
+                key=setting.key,
+                value=setting.value if known else None,  # it may be a secret
+                source=setting.source,
+            )
 
 
 def _bucket_named_otherwise(

@@ -60,6 +60,7 @@ def check(*, file: Path | None, overrides: tuple[str, ...], show_all: bool, outp
 def explain(key: str, output: str) -> None:
     """Explain a key of a node or of a topic."""
     from headrace.config.ignored_keys import reason_ignored
+    from headrace.config.protection import asks_for
     from headrace.config.server_keys import SERVER_KEYS, find_key
     from headrace.config.suggest import nearest
     from headrace.config.topic_keys import TOPIC_CONFIGS
@@ -70,6 +71,10 @@ def explain(key: str, output: str) -> None:
     if topic is not None:
         emit_object(_explain_topic(topic), output=output)
     if server is None and topic is None:
+        asked = asks_for(key, "anything")
+        if asked is not None:
+            talk(f"{key} is refused where its value asks for {asked}: this broker has no such thing")
+            return
         reason = reason_ignored(key)
         if reason is not None:
             talk(f"{key} is accepted but has no effect: {reason}")

@@ -107,12 +107,6 @@ def test_a_controller_alone_has_no_listener_for_clients_by_default():
     ]
 
 
-@pytest.mark.parametrize("name", ["SSL", "SASL_SSL", "SASL_PLAINTEXT"])
-def test_a_listener_that_promises_protection_is_refused(name):
-    _, problems, _ = outcome(listeners=f"{name}://:9092")
-    assert name in problems[0].message
-
-
 def test_the_upload_threshold_fits_cache_and_wal():
     assert built().storage.upload_threshold_bytes == 1024 * MIB // 3
     small_cache = built(s3_wal_cache_size=str(90 * MIB))

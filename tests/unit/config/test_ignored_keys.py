@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.config.ignored_keys import IGNORED, PROTECTIONS, reason_ignored
+from headrace.config.ignored_keys import IGNORED, reason_ignored
 from headrace.config.server_keys import find_key
 
 
@@ -41,40 +41,3 @@ def test_an_unknown_key_has_none(name):
 def test_no_key_is_both_honoured_and_ignored_by_name():
     for names in IGNORED.values():
         assert [name for name in names if find_key(name)] == []
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("delete.topic.enable", "false"),
-        ("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
-        ("ssl.client.auth", "required"),
-        ("create.topic.policy.class.name", "com.example.Policy"),
-        ("alter.config.policy.class.name", "com.example.Policy"),
-        ("client.quota.callback.class", "com.example.Quotas"),
-        ("config.providers", "file"),
-        ("security.inter.broker.protocol", "SASL_SSL"),
-        ("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,OUTSIDE:SASL_SSL"),
-    ],
-)
-def test_a_value_that_asks_for_protection_is_not_harmless(name, value):
-    assert not PROTECTIONS[name].harmless(value)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("delete.topic.enable", "TRUE"),
-        ("authorizer.class.name", ""),
-        ("ssl.client.auth", "none"),
-        ("create.topic.policy.class.name", ""),
-        ("config.providers", " "),
-        ("security.inter.broker.protocol", "PLAINTEXT"),
-        (
-            "listener.security.protocol.map",
-            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL",
-        ),
-    ],
-)
-def test_what_kafkas_own_example_files_have_is_harmless(name, value):
-    assert PROTECTIONS[name].harmless(value)

@@ -10,7 +10,7 @@ import yaml
 
 from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.config.environment import settings_from
-from headrace.config.ignored_keys import PROTECTIONS
+from headrace.config.protection import PROTECTIONS
 from headrace.pipeline.jobs import metrics_file
 from tests.documentation.command_lines import (
     commands,

@@ -1,0 +1,225 @@
+"""What asks for protection is honoured or stops the start, in every spelling."""
+
+from pathlib import Path
+
+import pytest
+
+from headrace.config.load import load
+from headrace.config.problems import ConfigError
+from headrace.config.protection import PROTECTIONS, asking_word, asks_for
+from headrace.config.server_keys import SERVER_KEYS
+
+FOLDER = Path(__file__).parent
+
+
+def lines_of(name: str) -> list[str]:
+    return [it for it in (FOLDER / name).read_text().splitlines() if it and it[0] != "#"]
+
+
+SECURITY = dict(line.split("=", 1) for line in lines_of("security_keys_of_kafka.txt"))
+
+
+def variable(key: str) -> str:
+    return key.upper().replace(".", "_")
+
+
+# How one key is spelled as a variable: Apache's and Confluent's image, Bitnami's, ours, and slips.
+VARIABLES = {
+    "kafka": lambda key: f"KAFKA_{variable(key)}",
+    "bitnami": lambda key: f"KAFKA_CFG_{variable(key)}",
+    "ours": lambda key: f"HEADRACE_{variable(key)}",
+    "two underscores": lambda key: f"KAFKA_{variable(key).replace('_', '__')}",
+    "three underscores": lambda key: f"KAFKA_CFG_{variable(key).replace('_', '___')}",
+    "ours, prefix twice": lambda key: f"HEADRACE_KAFKA_{variable(key)}",
+}
+
+
+def refusal(**sources: object) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        load(**{"environment": {}} | sources)
+    return caught.value
+
+
+@pytest.mark.parametrize("key", SECURITY)
+@pytest.mark.parametrize("spelling", VARIABLES)
+def test_no_spelling_of_a_variable_opens_a_broker(key, spelling):
+    if "twice" in spelling and asking_word(key) is None:
+        return  # nobody's spelling of a name that alone asks for nothing
+    name = VARIABLES[spelling](key)
+    error = refusal(environment={name: SECURITY[key]})
+    assert name in {problem.source for problem in error.problems}
+
+
+@pytest.mark.parametrize("key", SECURITY)
+def test_neither_a_file_nor_an_override_opens_a_broker(key, tmp_path):
+    file = tmp_path / "server.properties"
+    for spelled in (key, key.upper(), key.replace(".", "_"), key.replace(".", "-")):
+        file.write_text(f"node.id=1\n{spelled}={SECURITY[key]}\n")
+        assert f"{file}:2" in {it.source for it in refusal(file=file).problems}
+        error = refusal(overrides=[f"{spelled}={SECURITY[key]}"])
+        assert "--override" in {it.source for it in error.problems}
+
+
+@pytest.mark.parametrize("key", [it for it in SECURITY if it.startswith(("ssl.", "sasl."))])
+def test_no_prefix_of_a_listener_opens_a_broker(key):
+    for prefix in ("listener.name.outside.", "listener.name.outside.scram-sha-256."):
+        refusal(overrides=[f"{prefix}{key}=asked"])
+        refusal(environment={f"KAFKA_CFG_{variable(prefix + key).replace('-', '___')}": "asked"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALLOW_PLAINTEXT_LISTENER", "no"),
+        ("KAFKA_CLIENT_USERS", "app"),
+        ("KAFKA_CLIENT_PASSWORDS", "x"),
+        ("KAFKA_CLIENT_PASSWORDS_FILE", "/run/x"),
+        ("KAFKA_CLIENT_LISTENER_NAME", "SASL_SSL"),
+        ("KAFKA_INTER_BROKER_USER", "admin"),
+        ("KAFKA_INTER_BROKER_PASSWORD", "x"),
+        ("KAFKA_CONTROLLER_USER", "admin"),
+        ("KAFKA_CERTIFICATE_PASSWORD", "x"),
+        ("KAFKA_TLS_TYPE", "PEM"),
+        ("KAFKA_TLS_CLIENT_AUTH", "required"),
+        ("KAFKA_TLS_TRUSTSTORE_FILE", "/x.jks"),
+        ("KAFKA_ZOOKEEPER_PROTOCOL", "SASL_SSL"),
+        ("KAFKA_SSL_KEYSTORE_FILENAME", "x.jks"),
+        ("KAFKA_SSL_KEY_CREDENTIALS", "creds"),
+        ("KAFKA_OPTS", "-Xmx1g -Djava.security.auth.login.config=/etc/kafka/jaas.conf"),
+        ("KAFKA_OPTS", "-Djavax.net.ssl.keyStore=/x.jks"),
+        ("KAFKA_CONFLUENT_AUTHORIZER_ACCESS_RULE_PROVIDERS", "CONFLUENT"),
+        ("CONFLUENT_METRICS_REPORTER_SASL_MECHANISM", "PLAIN"),
+        ("KAFKA_AUTHORIZATION_SUPER_USERS", "CN=me"),
+        ("KAFKA_CLIENTTLS_ENABLED", "true"),
+        ("KAFKA_CONFIGURATION", "a=b"),
+        ("STRIMZI_KEYCLOAK_AUTHZ_ENABLED", "true"),
+        ("HEADRACE_ADMIN_PASSWORD", "x"),
+        ("HEADRACE_TLS_CERT", "/x.pem"),
+    ],
+)
+def test_what_only_images_take_is_refused_too(name, value):
+    assert name in {it.source for it in refusal(environment={name: value}).problems}
+
+
+def test_a_stronger_source_does_not_hide_what_was_asked_for(tmp_path):
+    """The image sets listeners itself, by the strongest spelling."""
+    file = tmp_path / "server.properties"
+    file.write_text("listeners=SASL_SSL://:9092\nssl.client.auth=required\n")
+    error = refusal(
+        file=file,
+        environment={
+            "KAFKA_CFG_LISTENERS": "SSL://:9092",
+            "HEADRACE_LISTENERS": "PLAINTEXT://0.0.0.0:9092",
+        },
+        overrides=["ssl.client.auth=none"],
+    )
+    assert [it.source for it in error.problems] == [
+        f"{file}:1",
+        f"{file}:2",
+        "KAFKA_CFG_LISTENERS",
+    ]
+
+
+def test_a_refusal_says_where_what_it_was_read_as_and_what_to_do():
+    error = refusal(environment={"KAFKA_CFG_AUTHORIZER_CLASS_NAME": "a.B"})
+    text = str(error)
+    assert "KAFKA_CFG_AUTHORIZER_CLASS_NAME: authorizer.class.name=a.B: " in text
+    assert "access control lists" in text
+    assert "Remove it only if" in text
+
+
+def test_no_secret_is_shown():
+    secret = "hush"
+    error = refusal(
+        environment={
+            "KAFKA_CLIENT_PASSWORDS": secret,
+            "KAFKA_OPTS": f"-Djavax.net.ssl.keyStorePassword={secret}",
+        },
+        overrides=[f"sasl.jaas.config=x password={secret}", f"ssl.key.password:{secret}"],
+    )
+    assert len(error.problems) == 4
+    assert secret not in str(error)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {f"KAFKA_{variable(key)}": "" for key in SECURITY if key not in SERVER_KEYS},
+        {
+            "ALLOW_PLAINTEXT_LISTENER": "yes",
+            "KAFKA_CFG_SECURITY_INTER_BROKER_PROTOCOL": "plaintext",
+            "KAFKA_ALLOW_EVERYONE_IF_NO_ACL_FOUND": "true",
+            "KAFKA_TLS_CLIENT_AUTH": "none",
+            "KAFKA_ZOOKEEPER_PROTOCOL": "PLAINTEXT",
+            "KAFKA_OPTS": "-Djava.security.egd=file:/dev/urandom -Xmx1g",
+            "KAFKA_CFG_LISTENER_SECURITY_PROTOCOL_MAP": "CONTROLLER:PLAINTEXT,ssl:SSL",
+            "CONFLUENT_METRICS_ENABLE": "true",
+            "CONFLUENT_CLOUD_API_SECRET": "of a client",
+        },
+    ],
+)
+def test_what_asks_for_nothing_starts(environment):
+    assert load(environment=environment)
+
+
+def test_bitnami_s_variables_are_the_settings_that_they_are():
+    config = load(
+        environment={
+            "KAFKA_CFG_NODE_ID": "7",
+            "KAFKA_CFG_NUM_PARTITIONS": "4",
+            "KAFKA_NUM_PARTITIONS": "5",
+            "KAFKA_KRAFT_CLUSTER_ID": "abc",
+            "KAFKA_ENABLE_KRAFT": "yes",
+        }
+    )
+    assert (config.config.node_id, config.config.cluster_id) == (7, "abc")
+    assert config.config.log.partitions_default == 5
+    assert config.warnings == ()
+
+
+def test_of_kafka_s_names_only_those_about_security_ask_for_protection():
+    asking = {it for it in lines_of("names_of_kafka_and_automq.txt") if asking_word(it)}
+    assert asking <= SECURITY.keys()
+    assert asking.isdisjoint(SERVER_KEYS)
+
+
+@pytest.mark.parametrize("name", ["plugin.classloader", "oracle.port", "s3.secret.key", "titles"])
+def test_a_name_that_only_looks_alike_asks_for_nothing(name):
+    assert asks_for(name, "x") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("delete.topic.enable", "false"),
+        ("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
+        ("ssl.client.auth", "required"),
+        ("create.topic.policy.class.name", "com.example.Policy"),
+        ("alter.config.policy.class.name", "com.example.Policy"),
+        ("client.quota.callback.class", "com.example.Quotas"),
+        ("config.providers", "file"),
+        ("security.inter.broker.protocol", "SASL_SSL"),
+        ("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,OUTSIDE:SASL_SSL"),
+    ],
+)
+def test_a_value_that_asks_for_protection_is_not_harmless(name, value):
+    assert not PROTECTIONS[name].harmless(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("delete.topic.enable", "TRUE"),
+        ("authorizer.class.name", ""),
+        ("ssl.client.auth", "none"),
+        ("create.topic.policy.class.name", ""),
+        ("config.providers", " "),
+        ("security.inter.broker.protocol", "PLAINTEXT"),
+        (
+            "listener.security.protocol.map",
+            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL",
+        ),
+    ],
+)
+def test_what_kafkas_own_example_files_have_is_harmless(name, value):
+    assert PROTECTIONS[name].harmless(value)
