@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import is_flexible
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.primitives import skip_tagged_fields
+from headrace.protocol.primitives import STRING_AS_JAVA, skip_tagged_fields
 
 _FIXED: Final = Struct(">hhih")
 _CORRELATION_ID: Final = Struct(">i")
@@ -56,7 +56,7 @@ def parse_request_header(frame: memoryview) -> tuple[RequestHeader, int]:
             end = position + length
             if end > len(frame):
                 raise ProtocolError("client id exceeds the frame")
-            client_id = str(frame[position:end], "utf-8")
+            client_id = str(frame[position:end], "utf-8", STRING_AS_JAVA)
             position = end
         if is_flexible(api_key, api_version):
             # In practice one zero byte: no client sends tags in its request header.

@@ -3,7 +3,9 @@
 No length is trusted: a read beyond the end of the buffer raises `ProtocolError` before anything is
 allocated, and all arrays of one message together may have `MAX_ARRAY_ELEMENTS` elements, because an
 element of two bytes on the wire becomes a Python object of a hundred bytes. One struct or header may
-have `MAX_TAGGED_FIELDS` tagged fields. A string has at most `MAX_STRING_BYTES`, as in Kafka.
+have `MAX_TAGGED_FIELDS` tagged fields. A string has at most `MAX_STRING_BYTES`, as in Kafka, and is
+read as Java does: bytes that are no UTF-8 become marks (U+FFFD), the string stays readable. So a name
+in this process is always text that can be written again.
 
 | type | bytes | layout |
 |---|---|---|
@@ -13,6 +15,8 @@ have `MAX_TAGGED_FIELDS` tagged fields. A string has at most `MAX_STRING_BYTES`,
 Source: KIP-482, and the protocol guide of Apache Kafka ("Protocol Primitive Types").
 """
 
+import codecs
+import re
 from collections.abc import Callable
 from struct import Struct
 from typing import Any, Final
@@ -30,6 +34,9 @@ MAX_TAGGED_FIELDS: Final = 16
 # What Kafka accepts, whatever length the compact form could have.
 MAX_STRING_BYTES: Final = 32_767
 
+# A mark takes three bytes: what a longer string with bytes that are no UTF-8 becomes might not be written.
+MAX_MARKED_BYTES: Final = MAX_STRING_BYTES // 3
+
 UUID_BYTES: Final = 16
 UUID_ZERO_BYTES: Final = bytes(UUID_BYTES)
 
@@ -38,6 +45,29 @@ ONE_TAG: Final = b"\x01"
 
 _INT16: Final = Struct(">h")
 _UVARINT_LAST_SHIFT: Final = 28  # the fifth byte has bits 28 to 31
+_MARK: Final = "\N{REPLACEMENT CHARACTER}"
+_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+# How `str` and `decode` treat what is no UTF-8: `errors=`. The first has no bound.
+AS_JAVA: Final = "headrace-as-java"
+STRING_AS_JAVA: Final = "headrace-string-as-java"
+
+
+def _mark_as_java(error: UnicodeError) -> tuple[str, int]:
+    """Put a mark for what is no UTF-8; Java replaces an encoded surrogate by one, Python each of its bytes."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    surrogate = _SURROGATE.match(error.object, error.start)
+    return _MARK, surrogate.end() if surrogate else error.end
+
+
+def _mark_string_as_java(error: UnicodeError) -> tuple[str, int]:
+    if isinstance(error, UnicodeDecodeError) and len(error.object) > MAX_MARKED_BYTES:
+        raise error
+    return _mark_as_java(error)
+
+
+codecs.register_error(AS_JAVA, _mark_as_java)
+codecs.register_error(STRING_AS_JAVA, _mark_string_as_java)
 
 
 def read_uvarint(data: memoryview, position: int) -> tuple[int, int]:
@@ -103,7 +133,7 @@ def read_compact_string(data: memoryview, position: int) -> tuple[str | None, in
 
     Raises:
         ProtocolError: it exceeds the buffer, or is too long.
-        UnicodeDecodeError: it is not UTF-8.
+        UnicodeDecodeError: it is not UTF-8, and longer than `MAX_MARKED_BYTES`.
     """
     length, start = read_uvarint(data, position)
     if length == 0:
@@ -112,7 +142,7 @@ def read_compact_string(data: memoryview, position: int) -> tuple[str | None, in
     end = start + length - 1
     if end > len(data):
         raise ProtocolError("string exceeds the buffer")
-    return str(data[start:end], "utf-8"), end
+    return str(data[start:end], "utf-8", STRING_AS_JAVA), end
 
 
 def read_compact_non_null(data: memoryview, position: int) -> tuple[str, int]:

@@ -49,6 +49,7 @@ from headrace.protocol.primitives import (
     MAX_ARRAY_ELEMENTS,
     NO_TAGS,
     ONE_TAG,
+    STRING_AS_JAVA,
     UUID_BYTES,
     UUID_ZERO_BYTES,
     check_array,
@@ -174,7 +175,7 @@ def _decode_one_partition(body: memoryview) -> ProduceRequest | None:
         return None
     if not 0 <= length <= len(body) - start:
         return None
-    name = str(body[_ONE_TOPIC.size : name_end], "utf-8")
+    name = str(body[_ONE_TOPIC.size : name_end], "utf-8", STRING_AS_JAVA)
     # What their constructors do, without a call of Python code.
     topic = tuple.__new__(ProduceTopic, (name, None, [(index, body[start : start + length])]))
     return tuple.__new__(ProduceRequest, (None, acks, timeout_ms, [topic]))
@@ -189,7 +190,7 @@ def _decode_classic(body: memoryview) -> ProduceRequest:
     (length,) = unpack_int16(body)
     if length >= 0:
         position += length
-        transactional_id = str(body[2:position], "utf-8")
+        transactional_id = str(body[2:position], "utf-8", STRING_AS_JAVA)
     acks, timeout_ms, topic_count = _ACKS_TIMEOUT_TOPICS.unpack_from(body, position)
     position += _ACKS_TIMEOUT_TOPICS.size
     elements_left = check_array(
@@ -203,7 +204,7 @@ def _decode_classic(body: memoryview) -> ProduceRequest:
         start = position + 2
         position = start + length
         (count,) = unpack_int32(body, position)
-        name = str(body[start:position], "utf-8")
+        name = str(body[start:position], "utf-8", STRING_AS_JAVA)
         position += 4
         elements_left = check_array(count, size - position, _CLASSIC_PARTITION_BYTES, elements_left)
         partitions: list[tuple[int, memoryview | None]] = []

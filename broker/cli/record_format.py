@@ -1,8 +1,8 @@
 r"""How `headrace consume` writes a record: JSON, the bare value, or a format with `%` fields.
 
 JSON has the keys topic, partition, offset, timestamp, timestamp_ms, key, value and headers. Bytes
-that are UTF-8 are text; other bytes are an object {"base64": "..."}. Fields of a format: %t topic,
-%p partition, %o offset, %k key, %v value, %T timestamp in milliseconds, %h headers, %% a percent
+that are UTF-8 are text; other bytes, of a header's key too, are an object {"base64": "..."}. Fields
+of a format: %t topic, %p partition, %o offset, %k key, %v value, %T timestamp in milliseconds, %h headers, %% a percent
 sign; the escapes \n, \t, \r and \\ work as in C.
 """
 
@@ -46,7 +46,7 @@ def _as_json(record: Any) -> bytes:
         "timestamp_ms": record.timestamp,
         "key": as_text(record.key),
         "value": as_text(record.value),
-        "headers": [[name, as_text(value)] for name, value in record.headers],
+        "headers": [[as_text(name.encode()), as_text(value)] for name, value in record.headers],
     }
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 

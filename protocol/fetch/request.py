@@ -33,6 +33,7 @@ from headrace.protocol.api_versions import VERSIONS
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.primitives import (
     MAX_ARRAY_ELEMENTS,
+    STRING_AS_JAVA,
     UUID_BYTES,
     Reader,
     check_array,
@@ -197,7 +198,7 @@ def _classic_string(body: memoryview, position: int) -> tuple[str, int]:
     end = start + length
     if length < 0 or end > len(body):
         raise ProtocolError("string is null or exceeds the frame")
-    return str(body[start:end], "utf-8"), end
+    return str(body[start:end], "utf-8", STRING_AS_JAVA), end
 
 
 def _classic_layout(version: int) -> Struct:

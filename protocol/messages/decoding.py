@@ -20,7 +20,13 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.primitives import UUID_BYTES, Reader, check_string, read_uuid
+from headrace.protocol.primitives import (
+    STRING_AS_JAVA,
+    UUID_BYTES,
+    Reader,
+    check_string,
+    read_uuid,
+)
 
 STEP_ELEMENTS: Final = 256  # about a millisecond
 ELEMENT_BYTES: Final = 4 << 10  # of strings and bytes that take as long as an element
@@ -260,7 +266,7 @@ def _simple(type_str: str, *, nullable: bool, flexible: bool) -> _Plan:
             return None
         check_string(length)
         reader.elements_of_step += length // ELEMENT_BYTES
-        return str(reader.take(length), "utf-8")
+        return str(reader.take(length), "utf-8", STRING_AS_JAVA)
 
     def read_bytes(reader: Reader) -> bytes | None:
         length = read_length(reader)

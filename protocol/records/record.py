@@ -18,11 +18,11 @@ varints of up to 64 bits:
 Source: DefaultRecord.java of Apache Kafka 4.3.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
+from headrace.protocol.primitives import AS_JAVA
 from headrace.protocol.records.batch import (
     CONTROL_FLAG,
     HEADER_BYTES,
@@ -40,8 +40,6 @@ from headrace.protocol.records.errors import CorruptBatchError
 
 NO_TIMESTAMP: Final = -1
 _VARINT_LAST_SHIFT: Final = 63
-_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
-_REPLACEMENT: Final = "\ufffd".encode()
 _NULL_LENGTH: Final = b"\x01"  # -1 in zig-zag
 
 
@@ -94,18 +92,30 @@ def decode_records(batch: memoryview, max_decompressed_bytes: int) -> Iterator[R
         yield Record(header.base_offset + offset_delta, timestamp, key, value, headers)
 
 
+def header_key_text(key: bytes) -> str:
+    """Read a header's key as Kafka's Java clients do: what is not UTF-8 does not make its record unreadable."""
+    return key.decode(errors=AS_JAVA)
+
+
 class RecordReader:
     """Gives timestamp delta, offset delta, key, value and headers of each record; raises as `decode_records`.
 
     A caller that knows the bytes ahead may read records itself, and skip them here.
     """
 
-    __slots__ = ("data", "position", "records_left")
+    __slots__ = ("data", "header_key", "position", "records_left")
 
-    def __init__(self, batch: memoryview, header: BatchHeader, max_decompressed_bytes: int) -> None:
+    def __init__(
+        self,
+        batch: memoryview,
+        header: BatchHeader,
+        max_decompressed_bytes: int,
+        header_key: Callable[[bytes], str] = header_key_text,
+    ) -> None:
         if header.magic != MAGIC or header.size_bytes != len(batch) or header.records_count < 0:
             raise CorruptBatchError("the data is not exactly one batch of format v2")
         self.data = bytes(decompress(header.codec, batch[HEADER_BYTES:], max_decompressed_bytes))
+        self.header_key = header_key
         self.position = 0  # of the next record
         self.records_left = header.records_count
 
@@ -143,7 +153,7 @@ class RecordReader:
             value, position = _decode_bytes(data, position)
             headers: tuple[tuple[str, bytes | None], ...] = ()
             if data[position]:
-                headers, position = _decode_headers(data, position)
+                headers, position = _decode_headers(data, position, self.header_key)
             else:
                 position += 1
         except IndexError:
@@ -198,7 +208,9 @@ def _attributes(options: BatchOptions) -> int:
     return attributes
 
 
-def _decode_headers(data: bytes, position: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+def _decode_headers(
+    data: bytes, position: int, header_key: Callable[[bytes], str]
+) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
     count, position = _decode_varint(data, position)
     if count < 0:
         raise CorruptBatchError("negative number of headers")
@@ -208,19 +220,8 @@ def _decode_headers(data: bytes, position: int) -> tuple[tuple[tuple[str, bytes 
         if key is None:
             raise CorruptBatchError("header key is null")
         value, position = _decode_bytes(data, position)
-        headers.append((header_key_text(key), value))
+        headers.append((header_key(key), value))
     return tuple(headers), position
-
-
-def header_key_text(key: bytes) -> str:
-    """Read a header's key as Kafka's Java clients do: what is not UTF-8 does not make its record unreadable.
-
-    Java replaces an encoded surrogate by one mark, Python each of its bytes.
-    """
-    try:
-        return key.decode()
-    except UnicodeDecodeError:
-        return _SURROGATE.sub(_REPLACEMENT, key).decode(errors="replace")
 
 
 def _decode_bytes(data: bytes, position: int) -> tuple[bytes | None, int]:

@@ -114,6 +114,11 @@ def _records() -> Iterator[tuple[str, bytes, int]]:
     )
 
 
+def batch(records: bytes, count: int) -> bytes:
+    """A batch whose header is right."""
+    return _batch(records, count, Compression.NONE, 1_769_860_800_000)
+
+
 def _header_changes(now_ms: int) -> Iterator[tuple[str, dict[str, int]]]:
     """(name, changed fields) of a batch of two good records."""
     yield "no maximum", {"max_timestamp": -1}

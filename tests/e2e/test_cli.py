@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from kafka.protocol.consumer import OffsetCommitRequest, OffsetCommitResponse
+from kafka.protocol.producer import ProduceResponse
 
+from tests.e2e.bad_batches import batch, record
+from tests.e2e.wire import PRODUCE_VERSION, WireConnection, produce_request
 from tests.environment.paths import ROOT
 
 
@@ -311,3 +315,43 @@ def test_the_cluster_is_described(succeed, bootstrap):
     assert (setting["key"], setting["value"]) == ("num.partitions", "1")
     listed = json.loads(succeed("cluster", "configs", "-o", "json"))
     assert "static broker" in {row["source"] for row in listed}
+
+
+def test_bytes_that_are_no_utf_8_pass(succeed, bootstrap):
+    """In a header's key they are kept; names are text to Kafka, which marks what is none."""
+    succeed("topic", "create", "cli-bytes")
+    odd = b"\x02\x04\xff\xfe\x02b"
+    rows = record(0) + record(1, key=b"\x02\xff", value=b"\x02\xfe", headers=odd) + record(2)
+    commit = OffsetCommitRequest.OffsetCommitRequestTopic
+    request = OffsetCommitRequest(
+        group_id="cli-bytesX",
+        member_id="",
+        topics=[
+            commit(
+                name="cli-bytes",
+                partitions=[
+                    commit.OffsetCommitRequestPartition(
+                        partition_index=0, committed_offset=1, committed_metadata="metadataX"
+                    )
+                ],
+            )
+        ],
+    )
+    with WireConnection(bootstrap) as connection:
+        produced = produce_request("cli-bytes", batch(rows, 3))
+        connection.ask(produced, ProduceResponse, PRODUCE_VERSION)
+        connection.find_coordinator("cli-bytesX")
+        request.API_VERSION = 2
+        request.with_header(correlation_id=9, client_id="clientX")
+        connection.send_bytes(request.encode(header=True, framed=True).replace(b"X", b"\xff"))
+        (topic,) = connection.receive(OffsetCommitResponse, 2).topics
+        assert [it.error_code for it in topic.partitions] == [0]
+    arguments = ("consume", "cli-bytes", "--from-beginning", "-n", "3", "-o")
+    lines = [json.loads(line) for line in succeed(*arguments, "json").splitlines()]
+    assert [line["key"] for line in lines] == ["k", {"base64": "/w=="}, "k"]
+    assert lines[1]["value"] == {"base64": "/g=="}
+    assert [line["headers"] for line in lines] == [[], [[{"base64": "//4="}, "b"]], []]
+    groups = json.loads(succeed("group", "list", "-o", "json"))
+    assert "cli-bytes\ufffd" in {row["group"] for row in groups}
+    (described,) = json.loads(succeed("group", "describe", "cli-bytes\ufffd", "-o", "json"))
+    assert [row["offset"] for row in described["offsets"]] == [1]

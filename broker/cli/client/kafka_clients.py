@@ -36,10 +36,10 @@ def admin_client(bootstrap: str, *, about: str = "") -> Iterator[Any]:
         CommandFailedError: the cluster cannot be reached, or refuses what is asked.
     """
     settings = _prepare(bootstrap)
-    from kafka import KafkaAdminClient
+    from headrace.broker.cli.client.foreign_bytes import Admin
 
     with explained(bootstrap, about=about):
-        client = KafkaAdminClient(**settings)
+        client = Admin(**settings)
         try:
             yield client
         finally:
@@ -83,6 +83,9 @@ def consumer_client(bootstrap: str, *, about: str = "", **settings: object) -> I
     common = _prepare(bootstrap)
     from kafka import KafkaConsumer
 
+    from headrace.broker.cli.client.foreign_bytes import read_all_records
+
+    read_all_records()
     with explained(bootstrap, about=about):
         consumer = KafkaConsumer(**common, metrics_enabled=False, **settings)
         try:

@@ -73,7 +73,9 @@ def explain(key: str, output: str) -> None:
     if server is None and topic is None:
         asked = asks_for(key, "anything")
         if asked is not None:
-            talk(f"{key} is refused where its value asks for {asked}: this broker has no such thing")
+            talk(
+                f"{key} is refused where its value asks for {asked}: this broker has no such thing"
+            )
             return
         reason = reason_ignored(key)
         if reason is not None:

@@ -36,9 +36,10 @@ def test_request_header_is_encoded_as_it_is_read() -> None:
     assert encode_request_header(FLEXIBLE) == FLEXIBLE_BYTES
 
 
-def test_client_id_must_be_utf_8() -> None:
-    with pytest.raises(ProtocolError):
-        parse_request_header(memoryview(CLASSIC_BYTES[:-1] + b"\xff"))
+def test_a_client_id_that_is_no_utf_8_is_read_as_java_does() -> None:
+    header, _ = parse_request_header(memoryview(CLASSIC_BYTES[:-1] + b"\xff"))
+    assert CLASSIC.client_id is not None
+    assert header.client_id == CLASSIC.client_id[:-1] + "\ufffd"
 
 
 def test_header_of_an_unknown_key_or_version_still_tells_who_asks() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.primitives import (
+    AS_JAVA,
     MAX_ARRAY_ELEMENTS,
     MAX_TAGGED_FIELDS,
     Reader,
@@ -143,3 +144,21 @@ def test_known_tags_are_read_from_exactly_their_bytes() -> None:
     for wrong in (b"a", b"abc"):
         with pytest.raises(ProtocolError):
             Reader(memoryview(b"\x01" + encode_tagged_field(1, wrong))).tagged_fields({1: read_two})
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"a\xffb", "a\ufffdb"),
+        (b"\xe2\x82", "\ufffd"),  # cut off
+        (b"\xed\xa0\x80", "\ufffd"),  # an encoded surrogate
+        (b"\xed\xa0", "\ufffd"),
+        (b"\xed\xa0\xed\xbf\xbfx", "\ufffd\ufffdx"),
+        (b"\xc0\x80", "\ufffd\ufffd"),
+    ],
+)
+def test_what_is_no_utf_8_is_marked_as_java_does(data: bytes, text: str) -> None:
+    assert data.decode(errors=AS_JAVA) == text
+    assert read_compact_string(memoryview(encode_uvarint(len(data) + 1) + data), 0)[0] == text
+    with pytest.raises(UnicodeEncodeError):
+        "\ud800".encode(errors=AS_JAVA)

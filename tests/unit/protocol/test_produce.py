@@ -99,7 +99,6 @@ def test_other_versions_are_refused(version: int) -> None:
 @pytest.mark.parametrize(
     ("version", "frame"),
     [
-        (3, "0001 ff ffff 00000bb8 00000000"),  # transactional id is no UTF-8
         (3, "ffff ffff 00000bb8 ffffffff"),  # topics are null
         (3, "ffff ffff 00000bb8 00000001 ffff 00000000"),  # a topic name is null
         (3, "ffff ffff 00000bb8 00000001 0001 74 ffffffff"),  # partitions are null
@@ -116,6 +115,20 @@ def test_other_versions_are_refused(version: int) -> None:
 def test_malformed_requests_are_refused(version: int, frame: str) -> None:
     with pytest.raises(ProtocolError):
         decode_produce(version, memoryview(bytes.fromhex(frame)))
+
+
+@pytest.mark.parametrize(
+    ("version", "frame"),
+    [
+        (3, "0001 ff ffff 00000bb8 00000001 0001 ff 00000001 00000000 ffffffff"),
+        (3, "0001 ff ffff 00000bb8 00000002" + "0001 ff 00000001 00000000 ffffffff" * 2),
+        (9, "02 ff ffff 00000bb8 02 02 ff 02 00000000 00 00 00 00"),
+    ],
+)
+def test_names_that_are_no_utf_8_are_read_as_java_does(version: int, frame: str) -> None:
+    request = decode_produce(version, memoryview(bytes.fromhex(frame)))
+    assert request.transactional_id == "\ufffd"
+    assert {topic.name for topic in request.topics} == {"\ufffd"}
 
 
 @pytest.mark.parametrize("version", [3, 9])

@@ -135,7 +135,6 @@ def test_other_versions_are_refused(version: int) -> None:
     [
         (4, f"ffffffff {HEAD} ffffffff"),  # topics are null
         (4, f"ffffffff {HEAD} 00000001 ffff 00000000"),  # a topic name is null
-        (4, f"ffffffff {HEAD} 00000001 0001 ff 00000000"),  # a topic name is no UTF-8
         (4, f"ffffffff {HEAD} 00000001 0001 74 ffffffff"),  # partitions are null
         (4, f"ffffffff {HEAD} 7fffffff"),  # more topics than bytes
         (7, f"ffffffff {HEAD} 00000000 ffffffff 00000000 ffffffff"),  # forgotten topics are null
@@ -186,3 +185,10 @@ def test_a_long_request_is_decoded_in_steps(
     assert [len(topic.partitions) for topic in decoded] == [partitions] * topics
     if part == "wanted" or topics > 1:  # the numbers of one topic to forget are a step
         assert steps >= 2
+
+
+def test_a_name_that_is_no_utf_8_is_read_as_java_does() -> None:
+    request = decode_fetch(
+        4, memoryview(bytes.fromhex(f"ffffffff {HEAD} 00000001 0001 ff 00000000"))
+    )
+    assert [topic.name for topic in request.topics] == ["\ufffd"]

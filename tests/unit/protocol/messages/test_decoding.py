@@ -11,7 +11,12 @@ from headrace.protocol.messages.codec import (
     decode_response,
 )
 from headrace.protocol.messages.decoding import ELEMENT_BYTES, STEP_ELEMENTS
-from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
+from headrace.protocol.primitives import (
+    MAX_ARRAY_ELEMENTS,
+    MAX_MARKED_BYTES,
+    MAX_STRING_BYTES,
+    encode_uvarint,
+)
 from tests.unit.counted_steps import counted
 
 
@@ -21,7 +26,6 @@ from tests.unit.counted_steps import counted
         (ApiKey.HEARTBEAT, 0, "0001 67 00000005 0003 6d"),  # string ends early
         (ApiKey.HEARTBEAT, 0, "ffff 00000005 0001 6d"),  # null, but not nullable
         (ApiKey.HEARTBEAT, 4, "00 00000005 02 6d 00 00"),  # the same, compact
-        (ApiKey.HEARTBEAT, 0, "0001 ff 00000005 0001 6d"),  # no UTF-8
         (ApiKey.LIST_GROUPS, 4, "00 00"),  # null array
         (ApiKey.LIST_GROUPS, 4, "01 01 09 05 ab"),  # unknown tag ends early
         (ApiKey.LIST_GROUPS, 4, "01 01 09 05"),
@@ -38,6 +42,21 @@ from tests.unit.counted_steps import counted
 def test_malformed_bodies_are_refused(api_key: ApiKey, version: int, body: str) -> None:
     with pytest.raises(ProtocolError):
         decode_request(api_key, version, memoryview(bytes.fromhex(body)))
+
+
+def test_a_name_that_is_no_utf_8_is_read_as_java_does() -> None:
+    """It can be written again; of a long one that might be too long."""
+    body = bytes.fromhex("0003 67ff67 00000005 0001 fe")
+    request = decode_request(ApiKey.HEARTBEAT, 0, memoryview(body))
+    assert (request.group_id, request.member_id) == ("g\ufffdg", "\ufffd")
+    for size, fits in ((MAX_MARKED_BYTES, True), (MAX_MARKED_BYTES + 1, False)):
+        long = memoryview(b"\x02" + encode_uvarint(size + 1) + b"\xff" * size + b"\0")
+        if fits:
+            (name,) = decode_request(ApiKey.DELETE_GROUPS, 2, long).groups_names
+            assert len(name.encode()) <= MAX_STRING_BYTES
+        else:
+            with pytest.raises(ProtocolError, match="UTF-8"):
+                decode_request(ApiKey.DELETE_GROUPS, 2, long)
 
 
 def test_null_is_accepted_where_the_schema_has_it() -> None:
