@@ -33,7 +33,7 @@ class MetadataFormatError(MetadataError):
 
 
 class MetadataVersionError(MetadataFormatError):
-    """The cluster is at a level of `metadata.version` that this release does not read."""
+    """The cluster is at a level of `headrace.metadata.version` that this release does not read."""
 
 
 class MetadataDivergedError(MetadataError):

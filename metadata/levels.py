@@ -1,4 +1,4 @@
-"""The levels of `metadata.version`, and from which one on each record may be written. Pure.
+"""The levels of `headrace.metadata.version`, and from which one on each record may be written. Pure.
 
 Each node tells the range of levels that it reads. The level of the cluster is in its metadata, and only an operator
 raises it, once every node reads the higher one. What an older node cannot read is written from its level on only:
@@ -19,7 +19,11 @@ from headrace.metadata.records.codec import Record, encode_records
 from headrace.metadata.records.numbers import Count
 from headrace.protocol.errors import ErrorCode
 
-METADATA_FEATURE: Final = "metadata.version"
+# Clients and operators know the level by this name. `metadata.version` is Kafka's, with levels of Kafka's own.
+LEVEL_FEATURE: Final = "headrace.metadata.version"
+METADATA_FEATURE: Final = (
+    "metadata.version"  # in records, snapshots and requests of nodes
+)
 
 LEVELS: Final[Mapping[int, str]] = {
     1: "the records of the first release",
@@ -117,7 +121,7 @@ def require_read(level: int) -> None:
 def cannot_read(reads: LevelRange, level: int) -> str:
     """Why a node cannot be in the cluster, and what to do."""
     what = "upgrade this node" if level > reads.newest else "raise the cluster's level before"
-    return f"this node reads {METADATA_FEATURE} {reads}, the cluster is at {level}: {what}"
+    return f"this node reads {LEVEL_FEATURE} {reads}, the cluster is at {level}: {what}"
 
 
 def require_written(kind: type, first_levels: Mapping[type, int], level: int) -> None:
@@ -167,6 +171,6 @@ def _without_later_fields(records: Sequence[Record], level: int) -> Iterator[Any
 def _too_early(what: str, first: int, level: int) -> RefusedError:
     return RefusedError(
         ErrorCode.UNSUPPORTED_VERSION,
-        f"{what} needs {METADATA_FEATURE} {first}, and the cluster is at {level}: "
+        f"{what} needs {LEVEL_FEATURE} {first}, and the cluster is at {level}: "
         "when every node is upgraded, run `headrace cluster upgrade`",
     )

@@ -37,12 +37,12 @@ class MetadataCollector(Collector):
         )
         yield gauge(
             "metadata_level",
-            "Level of the cluster (metadata.version); an operator raises it",
+            "Level of the cluster (headrace.metadata.version); an operator raises it",
             level_of(client.image.features),
         )
         yield gauge(
             "metadata_level_supported",
-            "Newest level of metadata.version that this broker reads",
+            "Newest level of headrace.metadata.version that this broker reads",
             NEWEST,
         )
         yield gauge(

@@ -30,7 +30,7 @@ from headrace.metadata.image import MetadataImage, MoveImage, PartitionImage, To
 from headrace.metadata.images.configs import TOPIC_RESOURCE
 from headrace.metadata.images.draining import is_drained
 from headrace.metadata.images.moves import ended_moves
-from headrace.metadata.levels import MOVES_LEVEL, level_of
+from headrace.metadata.levels import LEVEL_FEATURE, MOVES_LEVEL, level_of
 from headrace.metadata.rpc.loads import Loads
 
 TOPIC_SWITCH: Final = "headrace.balance.enable"
@@ -121,7 +121,7 @@ class BalanceState:
         if not self._settings.enabled:
             return "it is off: headrace.balance.enable is false on the leading controller"
         if level_of(image.features) < MOVES_LEVEL:
-            return f"metadata.version is below {MOVES_LEVEL}: run `headrace cluster upgrade`"
+            return f"{LEVEL_FEATURE} is below {MOVES_LEVEL}: run `headrace cluster upgrade`"
         left_ms = self._began_ms + self._settings.window_ms - now_ms
         if left_ms > 0:
             return (

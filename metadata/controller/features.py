@@ -1,4 +1,4 @@
-"""Decisions about levels of features: of `metadata.version`, the only one. Pure.
+"""Decisions about levels of features: of the metadata, the only one. Pure.
 
 A level is raised once every node reads the higher one: each member of the quorum, and each broker whose epoch lasts.
 A broker that is not running is not asked: it is refused at its registration if it does not read the level. The level
@@ -17,6 +17,7 @@ from headrace.metadata.images.log_keys import (
     read_generation,
 )
 from headrace.metadata.levels import (
+    LEVEL_FEATURE,
     LOGS_LEVEL,
     METADATA_FEATURE,
     READ_HERE,
@@ -57,7 +58,7 @@ def update_features(
         if reason:
             raise RefusedError(
                 ErrorCode.INVALID_UPDATE_VERSION,
-                f"{update.name} cannot be set to {update.level}: {reason}",
+                f"{_known_as(update.name)} cannot be set to {update.level}: {reason}",
             )
     current = level_of(image.features)
     levels = {it.level for it in request.updates if it.level != current}
@@ -84,6 +85,10 @@ def _unknown_logs(level: int, image: MetadataImage) -> Iterator[Record]:
         told = read_generation(image.key_values.get(generation_key(node_id)))
         if told is None or told[0] > epoch:
             yield KeyValueRecord(generation_key(node_id), f"{epoch} {UNKNOWN_GENERATION}".encode())
+
+
+def _known_as(name: str) -> str:
+    return LEVEL_FEATURE if name == METADATA_FEATURE else name
 
 
 def _reason_against(update: FeatureUpdate, readers: Readers, image: MetadataImage) -> str:

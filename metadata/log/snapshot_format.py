@@ -6,7 +6,7 @@ Header, 32 bytes:
 offset | bytes | type  | field    | meaning
 0      | 4     | bytes | magic    | "HRMS"
 4      | 2     | u16   | version  | 1
-6      | 2     | u16   | level    | of `metadata.version` from 2 on; 0: 1 (see `headrace.metadata.levels`)
+6      | 2     | u16   | level    | of `headrace.metadata.version` from 2 on; 0: 1 (see `headrace.metadata.levels`)
 8      | 8     | u64   | index    | last entry of the log that the snapshot includes
 16     | 8     | u64   | term     | of that entry
 24     | 4     | u32   | CRC      | CRC32C of bytes 0 to 23
@@ -59,7 +59,7 @@ def encode_snapshot(image: MetadataImage) -> Iterator[bytes]:
     """Yield the file's bytes piece by piece, each of bounded work.
 
     Raises:
-        RefusedError: the image has what its level of `metadata.version` lacks.
+        RefusedError: the image has what its level of `headrace.metadata.version` lacks.
     """
     level = level_of(image.features)
     told = 0 if level == OLDEST else level

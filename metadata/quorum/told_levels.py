@@ -1,4 +1,4 @@
-"""Asks the other controllers which levels of `metadata.version` they read."""
+"""Asks the other controllers which levels of `headrace.metadata.version` they read."""
 
 import asyncio
 from collections.abc import Collection

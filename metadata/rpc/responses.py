@@ -192,7 +192,7 @@ class QuorumDescribed(msgspec.Struct, frozen=True, array_like=True, tag=60, gc=F
 
 
 class LevelsTold(msgspec.Struct, frozen=True, array_like=True, tag=61, gc=False):
-    """The levels of `metadata.version` that the controller reads."""
+    """The levels of `headrace.metadata.version` that the controller reads."""
 
     reads: LevelRange
 

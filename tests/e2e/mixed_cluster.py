@@ -139,7 +139,7 @@ class MixedCluster:
         update = UpdateFeaturesRequest.FeatureUpdateKey
         request = UpdateFeaturesRequest(
             timeout_ms=10_000,
-            feature_updates=[update(feature="metadata.version", max_version_level=level)],
+            feature_updates=[update(feature="headrace.metadata.version", max_version_level=level)],
         )
         with WireConnection(f"127.0.0.1:{self.nodes[broker].port}") as connection:
             answer = connection.ask(request, UpdateFeaturesResponse, 2)

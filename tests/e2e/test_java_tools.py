@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from headrace.metadata.levels import NEWEST, OLDEST
+from headrace.metadata.levels import LEVEL_FEATURE, NEWEST
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
 from tests.environment.kafka import run_tool
@@ -194,14 +194,14 @@ def test_the_quorum(tool: Callable[..., str], cluster_id: str) -> None:
 
 def test_the_level_of_the_cluster(tool: Callable[..., str]) -> None:
     command = "FeatureCommand"
-    (row,) = [line for line in tool(command, "describe").splitlines() if "metadata.version" in line]
-    assert f"SupportedMinVersion: UNKNOWN {OLDEST}" in row.replace("[", "").replace("]", "")
-    assert str(NEWEST) in row
-    again = f"metadata.version={NEWEST}"
-    assert "was upgraded" in tool(command, "upgrade", "--feature", again)
-    for lower in ("1", str(NEWEST + 1)):
-        with pytest.raises(AssertionError, match="cannot be set to"):
-            tool(command, "upgrade", "--feature", f"metadata.version={lower}")
+    told = tool(command, "describe")
+    assert "UNKNOWN" not in told
+    assert "4.3-IV0" in told
+    for name, level in ((LEVEL_FEATURE, NEWEST), ("metadata.version", 30)):
+        assert "was upgraded" in tool(command, "upgrade", "--feature", f"{name}={level}")
+        for other in (1, level - 1, level + 1):
+            with pytest.raises(AssertionError, match="cannot be set to"):
+                tool(command, "upgrade", "--feature", f"{name}={other}")
 
 
 def test_the_cluster(cluster_tool: Callable[..., str], bootstrap: str, cluster_id: str) -> None:

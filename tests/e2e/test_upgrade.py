@@ -10,7 +10,9 @@ from tests.e2e.mixed_cluster import BROKERS, MixedCluster, wait_until
 from tests.e2e.steady_load import SteadyLoad
 
 pytestmark = pytest.mark.timeout(240)
-REFUSED = f"this node reads metadata.version 1..1, the cluster is at {NEWEST}: upgrade this node"
+REFUSED = (
+    f"this node reads headrace.metadata.version 1..1, the cluster is at {NEWEST}: upgrade this node"
+)
 
 
 def upgrade(cluster: MixedCluster) -> None:
@@ -31,7 +33,7 @@ def test_controllers_first(tmp_path: Path) -> None:
             load.wait_for_progress()
             told = cluster.command("upgrade")
             assert told.returncode != 0
-            assert "of the first release" in told.stderr
+            assert "of an earlier release" in told.stderr
             cluster.restart(BROKERS[:1])
             assert "broker 2 reads 1..1: upgrade it" in cluster.refusal(2, broker=1)
             cluster.restart(BROKERS[1:])

@@ -10,7 +10,8 @@ from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.options import bootstrap_option, output_option
 from headrace.broker.cli.output import emit_for_programs, emit_rows, talk
 
-METADATA_FEATURE = "metadata.version"
+LEVEL_FEATURE = "headrace.metadata.version"
+
 TIMEOUT_MS = 60_000
 
 
@@ -21,7 +22,7 @@ def features(bootstrap: str, output: str) -> None:
     """Show the level of the cluster, and the levels that the release of a broker reads."""
     with admin_client(bootstrap) as admin:
         level, oldest, newest = _levels(admin)
-    row = {"feature": METADATA_FEATURE, "level": level, "oldest": oldest, "newest": newest}
+    row = {"feature": LEVEL_FEATURE, "level": level, "oldest": oldest, "newest": newest}
     emit_rows([row], output=output)
 
 
@@ -38,13 +39,13 @@ def upgrade(wanted: int | None, dry_run: bool, bootstrap: str, output: str) -> N
 
     It cannot be lowered again: nodes of releases that do not read the level are refused from then on.
     """
-    with admin_client(bootstrap, about=METADATA_FEATURE) as admin:
+    with admin_client(bootstrap, about=LEVEL_FEATURE) as admin:
         level, _, newest = _levels(admin)
         wanted = newest if wanted is None else wanted
         from headrace.protocol.messages import UpdateFeaturesRequest
 
         update = UpdateFeaturesRequest.FeatureUpdateKey(
-            feature=METADATA_FEATURE, max_version_level=wanted
+            feature=LEVEL_FEATURE, max_version_level=wanted
         )
         request = UpdateFeaturesRequest(
             timeout_ms=TIMEOUT_MS,
@@ -54,13 +55,13 @@ def upgrade(wanted: int | None, dry_run: bool, bootstrap: str, output: str) -> N
         )
         send_change(admin, request)
     result = "unchanged" if wanted == level else "possible" if dry_run else "upgraded"
-    told = {"feature": METADATA_FEATURE, "from": level, "to": wanted, "result": result}
+    told = {"feature": LEVEL_FEATURE, "from": level, "to": wanted, "result": result}
     emit_for_programs(told, output=output)
     talk(
         {
-            "unchanged": f"the cluster is at {METADATA_FEATURE} {level}",
-            "possible": f"every node reads {METADATA_FEATURE} {wanted}; nothing was changed",
-            "upgraded": f"the cluster is now at {METADATA_FEATURE} {wanted}",
+            "unchanged": f"the cluster is at {LEVEL_FEATURE} {level}",
+            "possible": f"every node reads {LEVEL_FEATURE} {wanted}; nothing was changed",
+            "upgraded": f"the cluster is now at {LEVEL_FEATURE} {wanted}",
         }[result]
     )
 
@@ -71,10 +72,10 @@ def _levels(admin: Any) -> tuple[int, int, int]:
     Raises:
         CommandFailedError: the broker tells none.
     """
-    told = admin.describe_features().get(METADATA_FEATURE)
+    told = admin.describe_features().get(LEVEL_FEATURE)
     if told is None:
         raise CommandFailedError(
-            f"a broker does not know {METADATA_FEATURE}: it is of the first release. Upgrade every node first"
+            f"a broker does not know {LEVEL_FEATURE}: it is of an earlier release. Upgrade every node first"
         )
     (oldest, newest), (_, level) = told["supported"], told["finalized"]
     return int(level), int(oldest), int(newest)

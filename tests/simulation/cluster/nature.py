@@ -76,7 +76,7 @@ class Nature:
         0.0  # probability that an idempotent one gets another id, before a batch
     )
     producer_linger_s: float = 0.0  # between batches that it sends without waiting for answers
-    founded_level: int = NEWEST  # `metadata.version`, which an operator raises
+    founded_level: int = NEWEST  # `headrace.metadata.version`, which an operator raises
     shares_kernel: bool = False  # hosts see at a WAL's lock that its owner has ended
     move_pause_s: tuple[float, float] | None = (
         None  # between moves of partitions; None: there are none

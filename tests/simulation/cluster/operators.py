@@ -9,7 +9,7 @@ from uuid import UUID
 
 from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.metadata.images.configs import BROKER_RESOURCE
-from headrace.metadata.levels import METADATA_FEATURE, NEWEST
+from headrace.metadata.levels import LEVEL_FEATURE, NEWEST
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import (
@@ -84,7 +84,7 @@ class _Operator:
 
     async def raise_level(self) -> None:
         update = UpdateFeaturesRequest.FeatureUpdateKey(
-            feature=METADATA_FEATURE, max_version_level=NEWEST
+            feature=LEVEL_FEATURE, max_version_level=NEWEST
         )
         request = UpdateFeaturesRequest(
             timeout_ms=5_000, feature_updates=[update], validate_only=False

@@ -40,6 +40,7 @@ FOREIGN_NAMES = {
     "leader.replication.throttled.rate",  # of Kafka's brokers
     "meta.properties",
     "metadata.version",
+    "headrace.metadata.version",  # a feature
     "spark.jars.packages",
     "spark.local.dir",
     "spark.sql.catalog.lake",

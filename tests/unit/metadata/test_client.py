@@ -231,5 +231,5 @@ async def test_many_changes_at_once(cluster):
 async def test_a_request_of_a_later_level_is_not_sent(cluster, monkeypatch):
     monkeypatch.setattr(client_module, "REQUEST_LEVELS", {DescribeQuorum: NEWEST + 1})
     async with cluster.controller(), cluster.client() as client:
-        with pytest.raises(RefusedError, match=r"DescribeQuorum needs metadata\.version"):
+        with pytest.raises(RefusedError, match=r"DescribeQuorum needs headrace\.metadata\.version"):
             await client.change(DescribeQuorum(), QuorumDescribed)

@@ -118,7 +118,7 @@ async def test_a_record_above_the_clusters_level_is_refused_and_nothing_else(mon
         return Decision((FeatureRecord(METADATA_FEATURE, 2),), Done())
 
     async with running(scene.committer.run()):
-        with pytest.raises(RefusedError, match=r"needs metadata\.version 2") as refusal:
+        with pytest.raises(RefusedError, match=r"needs headrace\.metadata\.version 2") as refusal:
             await scene.set("early")
         await scene.committer.propose(upgrade)
         await scene.set("later")

@@ -96,9 +96,9 @@ def test_a_later_field_is_not_written_below_its_level(monkeypatch):
     assert encode_at_level((Grown("a"),), 1) == as_first_written
     assert encode_at_level((Grown("a", 7),), 2) == bytes.fromhex("01 91 93 5a a161 07")
     assert encode_at_level((Grown("a", 7, (1,)),), 3) == bytes.fromhex("01 91 94 5a a161 07 9101")
-    with pytest.raises(RefusedError, match=r"Grown\.second needs metadata\.version 2"):
+    with pytest.raises(RefusedError, match=r"Grown\.second needs headrace\.metadata\.version 2"):
         encode_at_level((Grown("a", 7),), 1)
-    with pytest.raises(RefusedError, match=r"Grown\.third needs metadata\.version 3"):
+    with pytest.raises(RefusedError, match=r"Grown\.third needs headrace\.metadata\.version 3"):
         encode_at_level((Grown("a", 7, (1,)),), 2)
 
 
@@ -112,13 +112,15 @@ def test_a_node_reads_what_lies_in_its_range():
 
 def test_what_a_node_is_told_that_cannot_read_the_level():
     assert cannot_read(LevelRange(1, 2), 3) == (
-        "this node reads metadata.version 1..2, the cluster is at 3: upgrade this node"
+        "this node reads headrace.metadata.version 1..2, the cluster is at 3: upgrade this node"
     )
 
 
 @pytest.mark.parametrize("level", [0, NEWEST + 1])
 def test_a_level_that_is_not_read_here_ends_the_replay(level):
-    with pytest.raises(MetadataVersionError, match=rf"reads metadata\.version {READ_HERE}"):
+    with pytest.raises(
+        MetadataVersionError, match=rf"reads headrace\.metadata\.version {READ_HERE}"
+    ):
         replay(MetadataImage(), (FeatureRecord(METADATA_FEATURE, level),), index=1, term=1)
     require_read(NEWEST)
 

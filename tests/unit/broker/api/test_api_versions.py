@@ -34,13 +34,10 @@ def test_the_level_of_the_cluster_and_those_that_are_read_are_told(version: int)
     request = ApiVersionsRequest(client_software_name="test", client_software_version="1.0")
     told = ask(HANDLER, version, request)
     read = [(it.name, it.min_version, it.max_version) for it in told.supported_features]
-    assert read == [("metadata.version", OLDEST, NEWEST)]
-    (level,) = told.finalized_features
-    assert (level.name, level.max_version_level, level.min_version_level) == (
-        "metadata.version",
-        1,
-        1,
-    )
+    assert read == [("metadata.version", 30, 30), ("headrace.metadata.version", OLDEST, NEWEST)]
+    assert [
+        (it.name, it.min_version_level, it.max_version_level) for it in told.finalized_features
+    ] == [("metadata.version", 30, 30), ("headrace.metadata.version", 1, 1)]
     assert told.finalized_features_epoch == 7
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from headrace.broker.api.update_features import UpdateFeaturesHandler
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.levels import METADATA_FEATURE
 from headrace.metadata.quorum_admin import QuorumAdmin
 from headrace.metadata.rpc.requests import FeatureUpdate, UpdateFeatures, UpgradeType
 from headrace.protocol.errors import ErrorCode
@@ -13,6 +14,8 @@ from headrace.protocol.messages import UpdateFeaturesRequest
 from tests.unit.broker.cluster_scene import ask
 
 UPDATE = UpdateFeaturesRequest.FeatureUpdateKey
+LEVEL = "headrace.metadata.version"
+KAFKAS = "metadata.version"
 
 
 class Client:
@@ -37,13 +40,39 @@ def update(client: Any, version: int, *updates: Any, validate_only: bool = False
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_levels_are_set_by_the_controller(version: int) -> None:
     client = Client()
-    told = update(client, version, UPDATE(feature="metadata.version", max_version_level=2))
+    told = update(client, version, UPDATE(feature=LEVEL, max_version_level=2))
 
     assert (told.error_code, told.error_message) == (0, None)
-    wanted = FeatureUpdate("metadata.version", 2, UpgradeType.UPGRADE)
+    wanted = FeatureUpdate(METADATA_FEATURE, 2, UpgradeType.UPGRADE)
     assert client.asked == [UpdateFeatures((wanted,), validate_only=False)]
     if version < 2:
-        assert [(it.feature, it.error_code) for it in told.results] == [("metadata.version", 0)]
+        assert [(it.feature, it.error_code) for it in told.results] == [(LEVEL, 0)]
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_kafka_s_feature_stays_at_kafka_s_level(version: int) -> None:
+    """FeatureControlManager.updateFeature: the level that is there is no change, any other is refused."""
+    client = Client()
+    told = update(client, version, UPDATE(feature=KAFKAS, max_version_level=30))
+    assert (told.error_code, client.asked) == (0, [])
+    for level in (-1, 0, 3, 7, 29, 31):
+        both = [UPDATE(feature=it, max_version_level=level) for it in (LEVEL, KAFKAS)]
+        told = update(client, version, *both)
+        assert told.error_code == ErrorCode.INVALID_UPDATE_VERSION
+        assert "support 30 only" in told.error_message
+    assert client.asked == []
+    with_ours = [
+        UPDATE(feature=KAFKAS, max_version_level=30),
+        UPDATE(feature=LEVEL, max_version_level=2),
+    ]
+    assert update(client, version, *with_ours).error_code == 0
+    assert [it.name for it in client.asked[0].updates] == [METADATA_FEATURE]
+    assert [it.level for it in client.asked[0].updates] == [2]
+
+
+def test_an_unknown_type_of_change_is_refused() -> None:
+    told = update(Client(), 1, UPDATE(feature=KAFKAS, max_version_level=30, upgrade_type=4))
+    assert told.error_code == ErrorCode.INVALID_UPDATE_VERSION
 
 
 @pytest.mark.parametrize("kind", [1, 2, 3, 4])

@@ -87,7 +87,7 @@ def test_a_broker_that_does_not_read_the_level_stands_against_it(controller):
     told = readers(controller, brokers={1: UNTOLD})
 
     assert reason_against(controller, told, 2) == (
-        "metadata.version cannot be set to 2: broker 1 reads 1..1: upgrade it"
+        "headrace.metadata.version cannot be set to 2: broker 1 reads 1..1: upgrade it"
     )
 
 
@@ -132,7 +132,9 @@ def test_a_broker_that_is_not_running_does_not_stand_against_it(controller):
     controller.fence()
     controller.commit(decided(controller, readers(controller, brokers={1: None}), 2))
 
-    with pytest.raises(RefusedError, match=r"this node reads metadata\.version 1\.\.1") as refusal:
+    with pytest.raises(
+        RefusedError, match=r"this node reads headrace\.metadata\.version 1\.\.1"
+    ) as refusal:
         controller.register(1, reads=UNTOLD)
     assert refusal.value.code == ErrorCode.UNSUPPORTED_VERSION
     assert "the cluster is at 2: upgrade this node" in refusal.value.message

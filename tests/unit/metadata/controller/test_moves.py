@@ -157,7 +157,7 @@ class TestBeginning:
         controller.register(1)
         controller.register(2)
         controller.led_by(1)
-        with pytest.raises(RefusedError, match=r"needs metadata\.version 3"):
+        with pytest.raises(RefusedError, match=r"needs headrace\.metadata\.version 3"):
             alter(controller, (0, (2,)))
 
 

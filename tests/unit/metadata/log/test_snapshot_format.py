@@ -69,7 +69,7 @@ def test_what_is_above_the_level_of_an_image_is_not_written(image, monkeypatch):
     monkeypatch.setattr(levels, "RECORD_LEVELS", {**levels.RECORD_LEVELS, StreamRecord: 2})
 
     assert encoded(image)  # it is at the newest level
-    with pytest.raises(RefusedError, match=r"StreamRecord needs metadata\.version 2"):
+    with pytest.raises(RefusedError, match=r"StreamRecord needs headrace\.metadata\.version 2"):
         encoded(msgspec.structs.replace(image, features=features))
 
 

@@ -165,7 +165,7 @@ async def test_a_controller_that_does_not_read_the_level_gets_no_vote(tmp_path, 
 
         refused = await ask(leader, adding)
         assert refused.error == ErrorCode.UNSUPPORTED_VERSION
-        assert "node 4 says: this node reads metadata.version 1..1" in refused.message
+        assert "node 4 says: this node reads headrace.metadata.version 1..1" in refused.message
         assert {it.node_id: it.voter for it in leader.image.members}[4] is False
 
         monkeypatch.setattr(service, "READ_HERE", READ_HERE)
@@ -198,7 +198,7 @@ async def test_nothing_is_sent_to_a_reader_of_lower_levels(tmp_path):
         for request in (FetchEntries(1, 1_000, 0), FetchSnapshot(index, 0, 1_000)):
             refused = await ask(leader, request)
             assert refused.error == ErrorCode.UNSUPPORTED_VERSION
-            told = f"reads metadata.version 1..1, the cluster is at {NEWEST}"
+            told = f"reads headrace.metadata.version 1..1, the cluster is at {NEWEST}"
             assert told in refused.message
 
 

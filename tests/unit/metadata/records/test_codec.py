@@ -225,7 +225,9 @@ def test_a_batch_that_raises_the_level_to_one_with_unknown_records_says_what_to_
     feature = "93 03 b0" + b"metadata.version".hex() + " 09"
     payload = bytes.fromhex("01 92 " + feature + " 92 7e 01")
 
-    with pytest.raises(MetadataVersionError, match=r"sets metadata\.version to 9.*upgrade this"):
+    with pytest.raises(
+        MetadataVersionError, match=r"sets headrace\.metadata\.version to 9.*upgrade this"
+    ):
         decode_records(payload)
     with pytest.raises(MetadataFormatError, match="cannot be read") as unknown:
         decode_records(bytes.fromhex("01 91 92 7e 01"))

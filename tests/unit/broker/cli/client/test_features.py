@@ -11,7 +11,8 @@ from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.root import cli
 from headrace.protocol.messages import UpdateFeaturesResponse
 
-TOLD = {"metadata.version": {"supported": (1, 2), "finalized": (1, 1), "finalized_epoch": 9}}
+NAME = "headrace.metadata.version"
+TOLD = {NAME: {"supported": (1, 2), "finalized": (1, 1), "finalized_epoch": 9}}
 
 
 class Admin:
@@ -60,16 +61,16 @@ def asked(admin):
 
 def test_the_level_is_shown_with_those_that_are_read(admin):
     assert json.loads(run("features", "-o", "json").stdout) == [
-        {"feature": "metadata.version", "level": 1, "oldest": 1, "newest": 2}
+        {"feature": "headrace.metadata.version", "level": 1, "oldest": 1, "newest": 2}
     ]
 
 
 def test_the_cluster_is_upgraded_to_the_newest_level(admin):
     result = run("upgrade", "-o", "json")
 
-    assert asked(admin) == ("metadata.version", 2, 1, False)
+    assert asked(admin) == ("headrace.metadata.version", 2, 1, False)
     assert json.loads(result.stdout) == {
-        "feature": "metadata.version",
+        "feature": "headrace.metadata.version",
         "from": 1,
         "to": 2,
         "result": "upgraded",
@@ -78,12 +79,12 @@ def test_the_cluster_is_upgraded_to_the_newest_level(admin):
 
 def test_a_dry_run_changes_nothing(admin):
     assert "nothing was changed" in run("upgrade", "--dry-run").output
-    assert asked(admin) == ("metadata.version", 2, 1, True)
+    assert asked(admin) == ("headrace.metadata.version", 2, 1, True)
 
 
 def test_a_level_may_be_named(admin):
-    assert "is at metadata.version 1" in run("upgrade", "--to", "1").output
-    assert asked(admin) == ("metadata.version", 1, 1, False)
+    assert "is at headrace.metadata.version 1" in run("upgrade", "--to", "1").output
+    assert asked(admin) == ("headrace.metadata.version", 1, 1, False)
     assert run("upgrade", "--to", "0").exit_code == 2
 
 
@@ -95,9 +96,9 @@ def test_a_refusal_has_the_reason(admin):
         )
 
 
-def test_a_broker_of_the_first_release_says_nothing_of_levels(admin):
-    admin.told = {}
-    with pytest.raises(CommandFailedError, match="of the first release"):
+def test_a_broker_of_an_earlier_release_says_nothing_of_levels(admin):
+    admin.told = {"metadata.version": TOLD[NAME]}  # by which it called its levels
+    with pytest.raises(CommandFailedError, match="of an earlier release"):
         CliRunner().invoke(
             cli, ["cluster", "features"], catch_exceptions=False, standalone_mode=False
         )
