@@ -16,8 +16,7 @@ from headrace.config.problems import Problem
 from headrace.config.quorum import has_other_nodes, is_broker
 from headrace.config.relations import RelationError
 from headrace.config.server_keys import SERVER_KEYS, allowed_text, default_text, value_problem
-from headrace.config.topic import scaled, topic_defaults, validate_topic_configs
-from headrace.config.topic_keys import NOT_ACTED_ON_YET, TOPIC_CONFIGS
+from headrace.config.topic import not_applied, scaled, topic_defaults, validate_topic_configs
 
 Section = TypeVar("Section")
 
@@ -198,17 +197,11 @@ def _warn_of_replication(valid: Mapping[str, Setting], warnings: list[str]) -> N
 def _warn_of_what_is_not_acted_on(valid: Mapping[str, Setting], warnings: list[str]) -> None:
     for name, setting in valid.items():
         key = SERVER_KEYS[name]
-        if key.topic_config == "cleanup.policy" and "compact" in setting.value:
-            warnings.append(
-                f"{setting.source}: {name} asks for compaction, which is not supported yet"
-            )
-        if key.topic_config not in NOT_ACTED_ON_YET:
+        if not key.topic_config:
             continue
-        if scaled(setting.value, key.scale) != TOPIC_CONFIGS[key.topic_config].default:
-            warnings.append(
-                f"{setting.source}: {name} sets the default of {key.topic_config}, which this "
-                "version stores but does not apply yet"
-            )
+        why = not_applied(key.topic_config, scaled(setting.value, key.scale))
+        if why is not None:
+            warnings.append(f"{setting.source}: {name} {why}")
 
 
 def _build(fields: Mapping[str, object]) -> NodeConfig:

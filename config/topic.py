@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 
 from headrace.config.definition import ConfigValue, parse_value, problem_with
 from headrace.config.suggest import nearest
-from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
+from headrace.config.topic_keys import NOT_ACTED_ON_YET, TOPIC_CONFIGS, TopicConfig
 
 __all__ = [
     "TOPIC_CONFIGS",
     "EffectiveTopicConfig",
     "TopicConfig",
+    "not_applied",
     "topic_defaults",
     "validate_topic_config",
     "validate_topic_configs",
@@ -50,6 +51,17 @@ def validate_topic_configs(
             f"min.compaction.lag.ms ({effective.min_compaction_lag_ms}) must not exceed "
             f"max.compaction.lag.ms ({effective.max_compaction_lag_ms})"
         )
+    return None
+
+
+def not_applied(name: str, value: str) -> str | None:
+    """Say what a valid setting asks for that this version does not do, or None."""
+    if name == "cleanup.policy" and "compact" in value:
+        return (
+            "asks for compaction, which is not supported yet: records stay until they are deleted"
+        )
+    if name in NOT_ACTED_ON_YET and value != TOPIC_CONFIGS[name].default:
+        return "is stored, but not applied yet"
     return None
 
 

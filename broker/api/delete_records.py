@@ -7,8 +7,9 @@ Behaviour:
   * OFFSET_OUT_OF_RANGE above the high watermark and below -1; POLICY_VIOLATION for a topic that is compacted and does
     not delete; INVALID_TOPIC_EXCEPTION for the topics of the broker itself.
   * If a partition is named twice, the last entry counts; it is answered once.
-  * A deletion that takes longer than `timeout_ms` is answered REQUEST_TIMED_OUT. It continues, and the next one of the
-    same partition waits for it.
+  * `timeout_ms` is how long to wait for other replicas, and there are none: the leader's own deletion is waited for,
+    whatever it says, 0 too. One that takes longer than it and than `LEADER_MS` is answered REQUEST_TIMED_OUT. It
+    continues, and the next one of the same partition waits for it.
   * NOT_LEADER_OR_FOLLOWER if this broker's lease is not valid before or after the deletion.
   * A partition that is moving to another broker, or is about to come, is waited for: at most two seconds. One that is
     still frozen then is NOT_ENOUGH_REPLICAS, retriable: nothing was deleted.
@@ -18,7 +19,7 @@ Deviations from Apache Kafka:
 Version notes:
   * 2: flexible.
 Source: DeleteRecordsRequest.json, DeleteRecordsResponse.json; KIP-107; `ReplicaManager.deleteRecords`,
-`Partition.deleteRecordsOnLeader`.
+`delayedDeleteRecordsRequired`, `Partition.deleteRecordsOnLeader`.
 """
 
 import asyncio
@@ -42,6 +43,9 @@ logger = logging.getLogger("headrace.api")
 TO_HIGH_WATERMARK = -1
 NO_LOW_WATERMARK = -1
 MAX_TIMEOUT_MS = 300_000
+LEADER_MS = (
+    10_000  # Kafka's leader deletes before it looks at the time; clients wait for 30 s at least
+)
 DELETIONS_AT_ONCE = 16  # of one request
 PARTITIONS_AT_ONCE = 256  # of one request that wait for their deletion
 
@@ -71,7 +75,7 @@ class DeleteRecordsHandler:
             for topic in request.topics
             async for partition in context.turns.each(topic.partitions)
         }
-        timeout_ms = min(max(request.timeout_ms, 0), MAX_TIMEOUT_MS)
+        timeout_ms = min(max(request.timeout_ms, LEADER_MS), MAX_TIMEOUT_MS)
         deadline_s = asyncio.get_running_loop().time() + timeout_ms / 1000
         slots = asyncio.Semaphore(DELETIONS_AT_ONCE)
         outcomes: dict[tuple[str, int], _Outcome] = {}

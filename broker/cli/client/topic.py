@@ -1,5 +1,6 @@
 """`headrace topic`: create, list, describe, alter and delete topics, and delete their oldest records."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -54,7 +55,19 @@ def create(
         emit_rows(rows, output=output)
     for row in rows:
         talk(f"topic {row['topic']}: {'could be created' if dry_run else row['result']}")
+        if row["result"] == "created":
+            _warn_of_what_is_not_applied(row["topic"], settings)
     raise_all(failures)
+
+
+def _warn_of_what_is_not_applied(name: str, settings: Mapping[str, str]) -> None:
+    """Say as a configuration file's check does what a setting asks for in vain."""
+    from headrace.config.topic import not_applied
+
+    for key, value in settings.items():
+        why = not_applied(key, value)
+        if why is not None:
+            talk(f"warning: topic {name}: {key}={value} {why}")
 
 
 def _outcomes(
@@ -219,9 +232,8 @@ def alter(
     output: str,
 ) -> None:
     """Change settings of a topic, or give it more partitions."""
-    changes: dict[str, Any] = {
-        key: ("SET", value) for key, value in parse_settings(configs).items()
-    }
+    settings = parse_settings(configs)
+    changes: dict[str, Any] = {key: ("SET", value) for key, value in settings.items()}
     changes |= dict.fromkeys(deleted, ("DELETE", None))
     if partitions is None and not changes:
         raise click.UsageError("Nothing to change: give --partitions, --config or --delete-config.")
@@ -229,6 +241,7 @@ def alter(
         if changes:
             _alter_configs(admin, name, changes)
             talk(f"topic {name}: {', '.join(changes)} changed")
+            _warn_of_what_is_not_applied(name, settings)
         if partitions is not None:
             admin.create_partitions({name: partitions})
             talk(f"topic {name}: {partitions} partitions")

@@ -7,6 +7,7 @@ import pytest
 
 from headrace.broker.api.delete_records import (
     DELETIONS_AT_ONCE,
+    LEADER_MS,
     MAX_TIMEOUT_MS,
     TO_HIGH_WATERMARK,
     DeleteRecordsHandler,
@@ -265,8 +266,8 @@ def test_the_time_of_the_request_bounds_it_and_the_deletion_goes_on() -> None:
         broker = Broker()
         served = broker.serve()
         broker.gate.clear()
-        answer = await broker.delete(("t", 0, 5), ("no", 0, 5), timeout_ms=1_500)
-        assert now_s() == pytest.approx(1.5)
+        answer = await broker.delete(("t", 0, 5), ("no", 0, 5), timeout_ms=11_500)
+        assert now_s() == pytest.approx(11.5)
         assert answer == [
             ("t", 0, ErrorCode.REQUEST_TIMED_OUT, -1),
             ("no", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),
@@ -279,9 +280,32 @@ def test_the_time_of_the_request_bounds_it_and_the_deletion_goes_on() -> None:
     run(test)
 
 
-@pytest.mark.parametrize(("timeout_ms", "waited_s"), [(-1, 0), (0, 0), (2**31 - 1, 300)])
+@pytest.mark.parametrize("timeout_ms", [-1, 0, 1])
+def test_no_time_of_a_request_is_too_short_for_the_leader(timeout_ms: int) -> None:
+    """Kafka's leader deletes first, and waits only for other replicas (ReplicaManager.deleteRecords)."""
+
+    async def test() -> None:
+        broker = Broker()
+        served = broker.serve()
+        broker.gate.clear()
+        asyncio.get_running_loop().call_later(2, broker.gate.set)
+        wanted = [("t", 0, 5), ("t", 0, 99), ("no", 0, 5)]
+        answers = [await broker.delete(it, timeout_ms=timeout_ms) for it in wanted]
+        assert answers == [
+            [("t", 0, 0, 5)],
+            [("t", 0, ErrorCode.OFFSET_OUT_OF_RANGE, -1)],
+            [("no", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)],
+        ]
+        assert served.partition.log_start_offset == 5
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "waited_s"), [(-1, 10), (0, 10), (9_999, 10), (2**31 - 1, 300)]
+)
 def test_any_time_of_a_request_is_bounded(timeout_ms: int, waited_s: int) -> None:
-    assert MAX_TIMEOUT_MS == 300_000
+    assert (LEADER_MS, MAX_TIMEOUT_MS) == (10_000, 300_000)
 
     async def test() -> None:
         broker = Broker()
@@ -343,7 +367,7 @@ def test_a_partition_that_is_about_to_come_is_waited_for() -> None:
     ("timeout_ms", "code", "waited_s"),
     [
         (30_000, ErrorCode.NOT_ENOUGH_REPLICAS, MAX_WAIT_MS / 1000),
-        (500, ErrorCode.REQUEST_TIMED_OUT, 0.5),
+        (0, ErrorCode.NOT_ENOUGH_REPLICAS, MAX_WAIT_MS / 1000),
     ],
 )
 def test_a_partition_that_stays_frozen_is_waited_for_for_a_moment(
@@ -440,8 +464,8 @@ def test_the_time_of_the_request_counts_while_other_partitions_are_in_turn() -> 
             broker.serve("t", index)
         broker.gate.clear()
         wanted = [("t", index, 5) for index in range(count)]
-        told = await broker.delete(*wanted, timeout_ms=1_000)
-        assert now_s() == pytest.approx(1)
+        told = await broker.delete(*wanted, timeout_ms=11_000)
+        assert now_s() == pytest.approx(11)
         assert {code for _, _, code, _ in told} == {ErrorCode.REQUEST_TIMED_OUT}
         broker.gate.set()
         await asyncio.sleep(1)

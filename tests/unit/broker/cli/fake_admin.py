@@ -91,6 +91,13 @@ class FakeAdmin:
     def alter_configs(self, resources, *, raise_on_unknown):
         return {"topic": {resource.name: self._refusal for resource in resources}}
 
+    def create_topics(self, wanted, *, validate_only, raise_errors):
+        entries = [{"name": it, "error_code": 0, "num_partitions": 1} for it in wanted]
+        return {"topics": entries}
+
+    def wait_for_topics(self, names):
+        pass
+
     def create_partitions(self, wanted):
         for name, number in wanted.items():
             self._topics[name] += [(0, 0)] * (number - len(self._topics[name]))

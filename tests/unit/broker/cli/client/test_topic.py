@@ -157,6 +157,31 @@ def test_a_change_is_told_to_people_and_to_programs(arguments, document, monkeyp
         assert result.stderr == for_people.stderr
 
 
+@pytest.mark.parametrize("command", ["create", "alter"])
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("cleanup.policy=compact", "asks for compaction, which is not supported yet"),
+        ("cleanup.policy=compact,delete", "asks for compaction, which is not supported yet"),
+        ("min.compaction.lag.ms=5", "is stored, but not applied yet"),
+        ("cleanup.policy=delete", None),
+        ("retention.ms=5", None),
+    ],
+)
+def test_a_setting_that_is_not_applied_yet_is_told(command, setting, told, monkeypatch):
+    @contextmanager
+    def lend(_, *, about=""):
+        yield FakeAdmin({"orders": [(0, 0)]})
+
+    monkeypatch.setattr(module, "admin_client", lend)
+    result = CliRunner().invoke(cli, ["topic", command, "orders", "-c", setting])
+    assert result.exit_code == 0
+    if told is None:
+        assert "warning" not in result.stderr
+    else:
+        assert f"warning: topic orders: {setting} {told}" in result.stderr
+
+
 @pytest.mark.parametrize(("text", "offset"), [("end", -1), ("-1", -1), ("0", 0), ("17", 17)])
 def test_the_first_record_to_keep(text, offset):
     assert _first_to_keep(text) == offset
