@@ -13,7 +13,9 @@ Behaviour:
   * When the WAL fails or the lease is lost after an append, the connection is closed without an answer: the outcome is
     unknown, and no error code means that.
   * Never creates a topic.
-  * A partition that is moving to another broker, or is about to come: the request waits for at most two seconds.
+  * A partition that is moving to another broker, or is about to come: the request waits for at most two seconds. A new
+    one that is being opened, too; half a second for one that this broker does not know, while there are other brokers
+    that may have told the client of it.
   * A partition that another broker leads is NOT_LEADER_OR_FOLLOWER with the leader's address (KIP-951).
 Deviations from Apache Kafka:
   * `timeout_ms` is not used: there are no followers to wait for.
@@ -33,7 +35,7 @@ Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.3; KIP-98, K
 import asyncio
 import logging
 import struct
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from headrace.broker.api.current_leaders import name_leaders
@@ -47,6 +49,7 @@ from headrace.broker.partition.append_rules import (
     Validated,
     ValidationLimits,
 )
+from headrace.broker.partition.arrivals import Asked
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Accepted, Partition
@@ -135,7 +138,16 @@ class _Produce(NamedTuple):
 # One partition of a request: its index, the log if there is one, and a batch to append or an error.
 _Judged = tuple[int, Partition | None, Validated | Rejection]
 _T = TypeVar("_T")
-_Steps = Generator[Slice, None, _T]
+
+
+class _Arriving(NamedTuple):
+    """Partitions that may be here in a moment, for which a request waits before anything of it is appended."""
+
+    partitions: Sequence[Asked]
+    size_bytes: int
+
+
+_Steps = Generator[Slice | _Arriving, None, _T]
 # The log of a batch if there is one, and the batch to append, an error, or what is left of its validation.
 _Begun = tuple[Partition | None, Validated | Rejection | append_rules.Steps]
 
@@ -231,11 +243,14 @@ class ProduceHandler:
         steps = self._serve(produce)
         await self._go_on(steps, next(steps, None))
 
-    async def _go_on(self, steps: _Steps[None], found: Slice | None) -> None:
+    async def _go_on(self, steps: _Steps[None], found: Slice | _Arriving | None) -> None:
         """Do the rest of a request, in as many turns of the loop as the share of each allows."""
         loop = asyncio.get_running_loop()
         while found is not None:
-            if found is Slice.THREAD:
+            if isinstance(found, _Arriving):
+                await self._partitions.arrivals.settled(found.partitions, found.size_bytes)
+                found = next(steps, None)
+            elif found is Slice.THREAD:
                 found = await loop.run_in_executor(self._threads, next, steps, None)
             else:
                 await self._turns.pause()
@@ -271,6 +286,7 @@ class ProduceHandler:
         now_ms = self._wall_clock_ms()
         by_topic: list[list[_Judged]] = []
         work = 0
+        lacks_partitions = False
         for topic in produce.request.topics:
             judged: list[_Judged] = []
             by_topic.append(judged)
@@ -281,13 +297,42 @@ class ProduceHandler:
                 if not isinstance(outcome, (Validated, Rejection)):
                     outcome = yield from outcome
                 judged.append((index, found, outcome))
+                lacks_partitions |= found is None
                 work += _BATCH_WORK
                 if isinstance(outcome, Validated):
                     work += min(outcome.header.records_count, SLICE_ELEMENTS)
                 if work > _TURN_WORK:
                     work = 0
                     yield Slice.LOOP
+        if lacks_partitions:
+            yield from self._await_arriving(produce, by_topic)
         yield from self._append(produce, by_topic)
+
+    def _await_arriving(self, produce: _Produce, by_topic: list[list[_Judged]]) -> _Steps[None]:
+        """Wait for partitions that are not served here yet but may soon be, and judge their batches again."""
+        places: list[tuple[list[_Judged], int, ProduceTopic, memoryview | None]] = []
+        partitions = []
+        for topic, judged in zip(produce.request.topics, by_topic, strict=True):
+            for place, ((index, records), (_, found, _)) in enumerate(
+                zip(topic.partitions, judged, strict=True)
+            ):
+                asked = Asked(topic.name, topic.topic_id, index)
+                if found is None and self._partitions.arrivals.may_come(asked):
+                    places.append((judged, place, topic, records))
+                    partitions.append(asked)
+                if place % SLICE_PARTITIONS == SLICE_PARTITIONS - 1:
+                    yield Slice.LOOP
+        if not places:
+            return
+        yield _Arriving(partitions, sum(len(records or b"") for *_, records in places))
+        now_ms = self._wall_clock_ms()
+        for judged, place, topic, records in places:
+            index = judged[place][0]
+            found, outcome = self._validate(produce.header, topic, index, records, now_ms)
+            if not isinstance(outcome, (Validated, Rejection)):
+                outcome = yield from outcome
+            judged[place] = index, found, outcome
+            yield Slice.LOOP
 
     def _validate(
         self,

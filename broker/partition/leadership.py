@@ -90,6 +90,7 @@ class PartitionLeadership:
         self._workers = 0
         self._retry_ms: dict[PartitionKey, int] = {}  # of those whose opening has failed
         self._pauses: dict[PartitionKey, _Pause] = {}
+        self._fenced: dict[PartitionKey, str] = {}  # reasons of the last attempt
         self._streams_changed = False
         self._closing_slots = asyncio.Semaphore(MAX_CLOSING)
         self._default_config = EffectiveTopicConfig.resolve({}, config.topic_defaults)
@@ -123,6 +124,7 @@ class PartitionLeadership:
                 for topic_id, topic in new.topics.items()
                 if old.topics.get(topic_id) is not topic
             )
+            self._registry.arrivals.news()
         if old.streams is not new.streams and self._pauses:
             self._streams_changed = True
             self._changed.set()
@@ -258,6 +260,7 @@ class PartitionLeadership:
                 return
         self._opening.discard(key)
         self._retry_ms.pop(key, None)
+        self._fenced.pop(key, None)
         self._registry.settle(key)
         if self._led(key) is None:
             self._look_at([key[0]])  # it moved while it was being opened
@@ -267,6 +270,9 @@ class PartitionLeadership:
             self._pauses[key] = pause
             await self._end_of(pause, key)
             del self._pauses[key]
+        fenced, wanted = self._fenced.pop(key, None), self._wanted(key)
+        if fenced is not None and wanted is not None and wanted[1] is pause.led:
+            self._warn_not_opened(wanted[0], key[1], fenced)
         self._enqueue(key, tasks)
 
     async def _end_of(self, pause: _Pause, key: PartitionKey) -> None:
@@ -288,13 +294,12 @@ class PartitionLeadership:
         """Open a partition at the epoch of `image`; when that fails, it stays closed."""
         try:
             partition = await self._restore(topic, image)
+        except FencedError as error:
+            # Its topic was deleted, or another broker leads it: the image may tell in a moment.
+            self._fenced[topic.topic_id, image.partition] = repr(error)
+            return
         except StorageError as error:
-            logger.warning(
-                "partition cannot be opened; trying again",
-                extra={
-                    "topic": topic.name, "partition": image.partition, "reason": repr(error)
-                },
-            )  # fmt: skip
+            self._warn_not_opened(topic, image.partition, repr(error))
             return
         if partition is None:
             return
@@ -303,6 +308,13 @@ class PartitionLeadership:
             return
         partition.config = self._effective_config(self._client.image, topic.name)
         self._registry.add(partition)
+
+    def _warn_not_opened(self, topic: TopicImage, index: int, reason: str) -> None:
+        if self._client.image.topic_by_id(topic.topic_id) is not None:
+            logger.warning(
+                "partition cannot be opened; trying again",
+                extra={"topic": topic.name, "partition": index, "reason": reason},
+            )
 
     async def _restore(self, topic: TopicImage, image: PartitionImage) -> Partition | None:
         config = self._effective_config(self._client.image, topic.name)

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
+from headrace.broker.partition.arrivals import Arrivals
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
@@ -56,6 +57,7 @@ class PartitionRegistry:
         )  # whether this broker still leads the open partitions
         self.wakeups = Wakeups()  # of those who listen to the partitions
         self.transit = PartitionsInTransit()
+        self.arrivals = Arrivals(client, node_id, lambda key: self.get(key) is not None)
         self._by_name: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[UUID, dict[int, Partition]] = {}
         self._count = 0
@@ -163,6 +165,7 @@ class PartitionRegistry:
     def settle(self, key: PartitionKey, *, attempted_only: bool = False) -> None:
         """End the waits for this partition, or with `attempted_only` only the waits for an attempt."""
         self.transit.release(key)
+        self.arrivals.news()
         for waiter in self._waiters:
             if attempted_only and not waiter.until_attempted:
                 continue

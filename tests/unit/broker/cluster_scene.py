@@ -7,6 +7,7 @@ from uuid import UUID
 
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition.arrivals import Arrivals
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.state import PartitionState
@@ -282,6 +283,7 @@ class FakeRegistry:
         self.is_lease_valid = self.client.is_lease_valid
         self.wakeups = Wakeups()
         self.transit = PartitionsInTransit()
+        self.arrivals = Arrivals(self.client, NODE_ID, lambda key: self.get(key) is not None)  # type: ignore[arg-type]
         self.served: dict[tuple[str, int], ServedPartition] = {}
         self.waited_for: list[tuple[set[str], int]] = []
 

@@ -35,6 +35,7 @@ from tests.unit.broker.cluster_scene import (
     NOW_MS,
     FakeClient,
     FakeRegistry,
+    broker_records,
     run,
     topic_id,
     topic_records,
@@ -676,5 +677,78 @@ class TestPartitionsOnTheirWay:
             broker.registry.transit.hold((topic_id(1), 1))
             _, rest = broker.start(9, [("t", None, [(0, batch())])])
             assert rest is None
+
+        run(main())
+
+
+class TestNewPartitions:
+    """The leader of a new topic may hear of it after the client: the first batches wait, and nothing is refused."""
+
+    def cluster(self) -> Broker:
+        broker = Broker()
+        for node_id in (1, 2):
+            broker.registry.client.apply(*broker_records(node_id, ("PLAINTEXT", "h", 9092)))
+        return broker
+
+    def come(self, broker: Broker) -> None:
+        broker.logs.append(broker.registry.serve("new", 5))
+        broker.registry.client.apply(*topic_records("new", 5))
+        broker.registry.arrivals.news()
+
+    @pytest.mark.parametrize("version", [9, 13])
+    @pytest.mark.parametrize("sequence", [-1, 0])
+    def test_a_batch_waits_until_it_can_be_appended(self, version: int, sequence: int) -> None:
+        async def main() -> None:
+            broker = self.cluster()
+            name, found = ("new", None) if version < 13 else ("", topic_id(5))
+            reply, rest = broker.start(version, [(name, found, [(0, batch(sequence=sequence))])])
+            assert rest is not None
+            waits = asyncio.create_task(rest)
+            await asyncio.sleep(0.1)
+            assert reply.outcome is None
+            self.come(broker)
+            await waits
+            broker.confirm()
+            (row,) = reply.response(ApiKey.PRODUCE, version).responses[0].partition_responses
+            assert (row.error_code, row.base_offset) == (0, 0)
+            assert broker.metrics.produce_refused == {}
+            again = broker.produce(9, batch(sequence=-1))  # nothing of the wait is left
+            assert again.outcome is None
+
+        run(main())
+
+    def test_the_others_of_its_request_wait_with_it(self) -> None:
+        async def main() -> None:
+            broker = self.cluster()
+            topics = [
+                ("t", None, [(0, batch()), (9, batch())]),
+                ("elsewhere", None, [(0, batch())]),
+                ("new", None, [(0, batch())]),
+            ]
+            reply, rest = broker.start(9, topics)
+            assert rest is not None
+            waits = asyncio.create_task(rest)
+            await asyncio.sleep(0.1)
+            self.come(broker)
+            assert broker.logs[0].data.batches == []
+            await waits
+            broker.confirm()
+            told = [
+                [it.error_code for it in topic.partition_responses]
+                for topic in reply.response(ApiKey.PRODUCE, 9).responses
+            ]
+            unknown = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            assert told == [[0, unknown], [int(ErrorCode.NOT_LEADER_OR_FOLLOWER)], [0]]
+
+        run(main())
+
+    def test_what_does_not_come_is_refused_as_always(self) -> None:
+        async def main() -> None:
+            broker = self.cluster()
+            reply, rest = broker.start(9, [("new", None, [(0, batch())])])
+            assert rest is not None
+            await rest
+            (row,) = reply.response(ApiKey.PRODUCE, 9).responses[0].partition_responses
+            assert row.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
         run(main())

@@ -263,6 +263,33 @@ def test_a_topic_that_is_deleted_while_it_is_opened_leaves_nothing_open() -> Non
     run(main())
 
 
+@pytest.mark.parametrize("is_deleted", [True, False])
+@pytest.mark.parametrize("error", [FencedError("removed"), RetriableStorageError("away")])
+def test_a_topic_that_is_made_and_deleted_is_no_reason_to_warn(
+    is_deleted: bool, error: StorageError, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The controller refuses its streams before the image tells of the deletion, or right after it."""
+
+    async def main() -> None:
+        broker = Broker()
+        broker.streams.refused[1_000] = error
+        broker.streams.held[1_000] = asyncio.Event()
+        async with broker.running():
+            broker.create("a", 1)
+            await asyncio.sleep(0.1)
+            if isinstance(error, FencedError):
+                broker.streams.held[1_000].set()
+                await asyncio.sleep(0.1)
+            if is_deleted:
+                broker.delete(1)
+            broker.streams.held[1_000].set()
+            await asyncio.sleep(2)
+        told = [it for it in caplog.records if "cannot be opened" in it.getMessage()]
+        assert bool(told) is not is_deleted
+
+    run(main())
+
+
 def test_a_raised_leader_epoch_opens_the_partition_anew() -> None:
     async def main() -> None:
         broker = Broker()

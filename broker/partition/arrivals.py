@@ -1,0 +1,96 @@
+"""Partitions that a client has heard of before this broker serves them: who writes to one waits a moment.
+
+Brokers apply the entry that makes a topic one after the other, and its leader then opens the partitions. A client that
+asks another broker for the leader may be here before either is done. It is not refused as long as that may be so.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from headrace.broker.partition.opening_queue import PartitionKey
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.topic_names import is_valid_topic_name
+
+MAX_UNKNOWN_MS: Final = 500  # brokers apply an entry within milliseconds of each other
+MAX_OPENING_MS: Final = 2_000
+# Of all clients. What does not fit is answered at once, and tried again by its client.
+MAX_REQUESTS: Final = 256
+MAX_REQUESTS_BYTES: Final = 64 * 1024 * 1024
+NEW_EPOCH: Final = 0  # of a partition that no broker has led yet
+
+
+class Asked(NamedTuple):
+    """A partition as a request names it: by the id of its topic, or by its name where there is no id."""
+
+    topic: str
+    topic_id: UUID | None
+    index: int
+
+
+class Arrivals:
+    """All of one broker."""
+
+    def __init__(
+        self, client: MetadataClient, node_id: int, is_open: Callable[[PartitionKey], bool]
+    ) -> None:
+        self._client = client
+        self._node_id = node_id
+        self._is_open = is_open
+        self._news = asyncio.Event()
+        self._requests = 0
+        self._requests_bytes = 0
+
+    def may_come(self, asked: Asked) -> bool:
+        """Whether a partition that is not served here may be in a moment."""
+        return self._longest_ms(asked) > 0
+
+    def news(self) -> None:
+        """Have those who wait look again: topics have changed, or a partition is open."""
+        if self._requests:
+            self._news.set()
+            self._news = asyncio.Event()
+
+    async def settled(self, wanted: Sequence[Asked], size_bytes: int) -> None:
+        """Wait until each of these is served here, or will not be, or has been waited for for long enough."""
+        if self._requests >= MAX_REQUESTS or self._requests_bytes + size_bytes > MAX_REQUESTS_BYTES:
+            return
+        self._requests += 1
+        self._requests_bytes += size_bytes
+        try:
+            await self._settled(wanted)
+        finally:
+            self._requests -= 1
+            self._requests_bytes -= size_bytes
+
+    async def _settled(self, wanted: Sequence[Asked]) -> None:
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        while True:
+            until_s = began_s + max(map(self._longest_ms, wanted)) / 1000
+            if until_s <= loop.time():
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(until_s):
+                    await self._news.wait()
+
+    def _longest_ms(self, asked: Asked) -> int:
+        """How long a partition is waited for in all; 0: it is served here, or not about to be."""
+        image = self._client.image
+        topic = (
+            image.topic(asked.topic)
+            if asked.topic_id is None
+            else image.topic_by_id(asked.topic_id)
+        )
+        if asked.index < 0:
+            return 0
+        if topic is None or asked.index >= len(topic.partitions):
+            is_name = asked.topic_id is not None or is_valid_topic_name(asked.topic)
+            # Nobody else can have told of it where there is no other broker.
+            return MAX_UNKNOWN_MS if is_name and len(image.brokers) > 1 else 0
+        led = topic.partitions[asked.index]
+        is_new = led.leader == self._node_id and led.leader_epoch == NEW_EPOCH
+        is_open = self._is_open((topic.topic_id, asked.index))
+        return MAX_OPENING_MS if is_new and not is_open else 0
