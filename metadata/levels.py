@@ -21,9 +21,7 @@ from headrace.protocol.errors import ErrorCode
 
 # Clients and operators know the level by this name. `metadata.version` is Kafka's, with levels of Kafka's own.
 LEVEL_FEATURE: Final = "headrace.metadata.version"
-METADATA_FEATURE: Final = (
-    "metadata.version"  # in records, snapshots and requests of nodes
-)
+METADATA_FEATURE: Final = "metadata.version"  # in records, snapshots and requests of nodes
 
 LEVELS: Final[Mapping[int, str]] = {
     1: "the records of the first release",

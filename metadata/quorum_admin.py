@@ -32,6 +32,10 @@ class QuorumAdmin:
         """The quorum as its leader sees it now."""
         return await self._client.change(DescribeQuorum(), QuorumDescribed)
 
+    def is_of_another(self, cluster_id: str) -> bool:
+        """Whether a request names another cluster than this; an empty name is none."""
+        return bool(cluster_id) and cluster_id != self._client.image.cluster_id
+
     async def add_voter(
         self, cluster_id: str, node_id: int, directory_id: UUID, host: str, port: int
     ) -> None:

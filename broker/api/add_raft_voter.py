@@ -34,6 +34,10 @@ class AddRaftVoterHandler:
         """Forward the request to the quorum's leader, and wait for its answer."""
         del context
         if request.voter_id < 0 or not request.listeners:
+            if self._quorum.is_of_another(request.cluster_id or ""):
+                return _answer(
+                    ErrorCode.INCONSISTENT_CLUSTER_ID, "the request names another cluster"
+                )
             return _answer(
                 ErrorCode.INVALID_REQUEST,
                 "the voter needs a listener, and a node id that is not negative",

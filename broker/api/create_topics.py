@@ -84,8 +84,10 @@ class CreateTopicsHandler:
                 continue
             assigned = [it.partition_index for it in topic.assignments or ()]
             if len(set(assigned)) < len(assigned):
-                message = "a partition is assigned more than once"
-                refused[topic.name] = (ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+                refused[topic.name] = await self._wrong_otherwise(topic) or (
+                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                    "a partition is assigned more than once",
+                )
         async for name, count in context.turns.each(counts.items()):
             if count > 1:
                 refused[name] = (
@@ -93,6 +95,14 @@ class CreateTopicsHandler:
                     "the request names this topic more than once",
                 )
         return refused
+
+    async def _wrong_otherwise(self, topic: Any) -> tuple[ErrorCode, str] | None:
+        """What is wrong with a topic besides a partition that is assigned twice, which Kafka finds last."""
+        (result,) = await self._creation.create(
+            [self._new_topic(topic)], validate_only=True, timeout_ms=0
+        )
+        found = result.error, result.message or ""
+        return None if result.error == ErrorCode.NONE else found
 
     def _new_topic(self, topic: Any) -> NewTopic:
         partitions = topic.num_partitions

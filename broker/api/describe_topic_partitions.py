@@ -42,6 +42,8 @@ class DescribeTopicPartitionsHandler:
 
     async def handle(self, context: RequestContext, request: DescribeTopicPartitionsRequest) -> Any:
         """Describe from the cursor on."""
+        if request.cursor is not None and request.cursor.partition_index < 0:
+            return self._refusal([it.name async for it in context.turns.each(request.topics)])
         seen = self._cluster.seen_by(context)
         image = seen.image
         asked = list(image.topic_ids)
@@ -57,7 +59,7 @@ class DescribeTopicPartitionsHandler:
                 continue
             first_partition = 0
             if request.cursor is not None and name == request.cursor.topic_name:
-                first_partition = max(request.cursor.partition_index, 0)
+                first_partition = request.cursor.partition_index
             topic = image.topic(name)
             if topic is None:
                 answers.append(self._missing(name))
@@ -99,6 +101,15 @@ class DescribeTopicPartitionsHandler:
                 for partition in partitions
             ],
         )
+
+    def _refusal(self, names: list[str]) -> Any:
+        """The answer to a request that cannot be meant, in the place of each topic."""
+        code = int(ErrorCode.INVALID_REQUEST)
+        topics = [
+            _Topic(error_code=code, name=it, topic_id=None, is_internal=False, partitions=[])
+            for it in names
+        ]
+        return DescribeTopicPartitionsResponse(throttle_time_ms=0, topics=topics, next_cursor=None)
 
     def _missing(self, name: str) -> Any:
         code = (

@@ -77,6 +77,8 @@ class JoinGroupHandler:
         )
 
     def _check(self, request: JoinGroupRequest) -> None:
+        if not request.group_id:  # before anything else, as in Kafka
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID)
         timeout_ms = request.session_timeout_ms
         if not (
             self._config.session_timeout_min_ms <= timeout_ms <= self._config.session_timeout_max_ms

@@ -5,6 +5,7 @@ Behaviour:
     -3 the record with the largest timestamp, -4 earliest local (the log start: nothing is tiered in Kafka's sense),
     -5 latest tiered and -6 earliest pending upload (always -1), and by timestamp: the first record
     by offset that is not older, found by the time index and then exactly, inside its batch.
+  * A partition that is named twice is answered once, with INVALID_REQUEST.
   * A special value in a version that does not know it is UNSUPPORTED_VERSION for that partition.
   * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid: its state may be stale.
 Deviations from Apache Kafka:
@@ -56,26 +57,32 @@ class ListOffsetsHandler:
         async for topic in context.turns.each(request.topics):
             answers = []
             async for partition in context.turns.each(topic.partitions):
-                if asked[topic.name, partition.partition_index] > 1:
+                times = asked.pop((topic.name, partition.partition_index), None)
+                if times is None:
+                    continue  # answered where it was named first
+                if times > 1:
                     answer = self._error(partition, ErrorCode.INVALID_REQUEST)
                 else:
                     answer = await self._look_up(context, topic.name, partition)
                 answers.append(answer)
-            topics.append(_Topic(name=topic.name, partitions=answers))
+            if answers:
+                topics.append(_Topic(name=topic.name, partitions=answers))
         return ListOffsetsResponse(throttle_time_ms=0, topics=topics)
 
     async def _look_up(self, context: RequestContext, topic: str, asked: Any) -> Any:
+        timestamp = asked.timestamp
+        if timestamp < 0 and (
+            timestamp < EARLIEST_PENDING_UPLOAD or context.version < SINCE_VERSION.get(timestamp, 0)
+        ):
+            return self._error(
+                asked, ErrorCode.UNSUPPORTED_VERSION
+            )  # before the partition is looked at
         found = self._partitions.find(topic, asked.partition_index)
         if not isinstance(found, Partition):
             return self._error(asked, found)
         code = found.check_leader_epoch(asked.current_leader_epoch)
         if code != ErrorCode.NONE:
             return self._error(asked, code)
-        timestamp = asked.timestamp
-        if timestamp < 0 and (
-            timestamp < EARLIEST_PENDING_UPLOAD or context.version < SINCE_VERSION.get(timestamp, 0)
-        ):
-            return self._error(asked, ErrorCode.UNSUPPORTED_VERSION)
         try:
             offset, record_timestamp = await self._offset(found, timestamp)
         except StorageError as error:

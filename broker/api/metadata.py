@@ -85,11 +85,14 @@ class MetadataHandler:
         answers = []
         async for name, topic_id in turns.each(asked):
             image = seen.image
-            found = image.topic_by_id(topic_id) if name is None else image.topic(name)
+            by_id = (
+                name is None or topic_id is not None
+            )  # an id counts, whatever the name beside it
+            found = image.topic_by_id(topic_id) if by_id else image.topic(name)
             if found is not None:
                 answers.append(await self._described.describe(context, seen, found))
-            elif name is None:
-                answers.append(self._error(ErrorCode.UNKNOWN_TOPIC_ID, name, topic_id))
+            elif by_id:
+                answers.append(self._error(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id))
             else:
                 answers.append(self._error(self._creation.why_missing(name), name, topic_id))
         return answers
@@ -107,7 +110,7 @@ class MetadataHandler:
         missing = {
             topic.name: None
             async for topic in context.turns.each(request.topics)
-            if topic.name is not None and image.topic(topic.name) is None
+            if topic.name is not None and topic.topic_id is None and image.topic(topic.name) is None
         }
         async for names in context.turns.batches(list(missing)[:MAX_TOPICS], NAMES_AT_ONCE):
             await self._creation.create_automatically(names)

@@ -76,6 +76,7 @@ from headrace.protocol.produce import (
     encode_appended,
     encode_produce_response,
 )
+from headrace.protocol.records.batch import BatchHeader
 from headrace.protocol.records.walk import SLICE_ELEMENTS
 from headrace.protocol.records.window import Slice
 from headrace.protocol.server_connection import Buffer
@@ -92,6 +93,10 @@ ADMIN_CLIENT_ID = "__admin_client"
 # Validation of several batches lets others have their turn when they add up, counted in records.
 _TURN_WORK = 2 * SLICE_ELEMENTS
 _BATCH_WORK = 30
+_INTERNAL = Rejection(
+    ErrorCode.INVALID_TOPIC_EXCEPTION, "clients may not produce to internal topics"
+)
+_WRONG_ACKS = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
 _LEASE_NOT_VALID = Rejection(
     ErrorCode.NOT_LEADER_OR_FOLLOWER, "not appended: the lease of this broker is not valid"
 )
@@ -283,6 +288,9 @@ class ProduceHandler:
 
         `begun` is how far the only one has come.
         """
+        if produce.request.acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
+            yield from self._refuse_acks(produce)
+            return
         now_ms = self._wall_clock_ms()
         by_topic: list[list[_Judged]] = []
         work = 0
@@ -346,6 +354,9 @@ class ProduceHandler:
         if isinstance(found, Rejection):
             self._note(topic, index, records, found)
             return None, found
+        if found.topic in INTERNAL_TOPICS and header.client_id != ADMIN_CLIENT_ID:
+            shape = append_rules.parse_single_batch(records)
+            return found, shape if isinstance(shape, Rejection) else _INTERNAL
         return found, append_rules.validate(
             records, found.config, self._limits, version=header.api_version, now_ms=now_ms
         )
@@ -354,10 +365,6 @@ class ProduceHandler:
         """Append what is valid, `SLICE_PARTITIONS` at a time, and answer when all of it is acknowledged."""
         _, _, request, reply = produce
         acks = request.acks
-        if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
-            refusal = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
-            yield from self._refuse(produce, refusal)
-            return
         if not self._partitions.is_lease_valid():
             yield from self._refuse(produce, _LEASE_NOT_VALID)
             return
@@ -405,10 +412,6 @@ class ProduceHandler:
             found = self._partitions.find(topic.name, index)
         if not isinstance(found, Partition):
             return Rejection(found)
-        if found.topic in INTERNAL_TOPICS and header.client_id != ADMIN_CLIENT_ID:
-            return Rejection(
-                ErrorCode.INVALID_TOPIC_EXCEPTION, "clients may not produce to internal topics"
-            )
         return found
 
     def _append_one(
@@ -461,6 +464,31 @@ class ProduceHandler:
             if first and producers.lacks(header.producer_id, first.epoch, first.sequence):
                 return Rejection(first.code, "not appended: the batch before it was refused")
         return batch
+
+    def _refuse_acks(self, produce: _Produce) -> _Steps[None]:
+        """Answer what Kafka finds before it looks at `acks`: partitions that are not there, and what is no batch."""
+        responses = []
+        for topic in produce.request.topics:
+            answers = []
+            for index, records in topic.partitions:
+                found: Partition | Rejection | BatchHeader = self._find(
+                    produce.header, topic, index
+                )
+                if (
+                    not isinstance(found, Rejection)
+                    or found.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+                ):
+                    found = append_rules.parse_single_batch(records)
+                refusal = found if isinstance(found, Rejection) else _WRONG_ACKS
+                answers.append(self._rejected(index, refusal))
+                if len(answers) % SLICE_PARTITIONS == 0:
+                    yield Slice.LOOP
+            responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
+        header = produce.header
+        answer = yield from encode_produce_response(
+            header.api_version, header.correlation_id, responses
+        )
+        produce.reply.send([_SIZE.pack(len(answer)), answer])
 
     def _rejected(self, index: int, refusal: Rejection) -> ProducePartitionResponse:
         self._metrics.produce_refused[int(refusal.code)] += 1

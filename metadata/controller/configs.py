@@ -27,10 +27,14 @@ MAX_VALUE_LENGTH: Final = 32_767  # Short.MAX_VALUE, as in Kafka
 def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -> Decision:
     """Change the configs of one resource, all or none; a value that is already set needs no record."""
     validate = _validator(request.resource_type, inputs.configs)
-    _require_resource(request.resource_type, request.resource_name, image)
+    is_topic = request.resource_type == TOPIC_RESOURCE
+    if not is_topic:
+        _require_broker(request.resource_name, image)
     resource = (request.resource_type, request.resource_name)
     old = image.configs.get(resource, NO_OVERRIDES)
     new = _changed(old, request.changes, inputs.configs)
+    if is_topic:
+        _require_topic_name(request.resource_name)
     records: list[Record] = []
     for key, value in new.items():
         if value == old.get(key):
@@ -40,6 +44,11 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
             if (request.resource_type, key, value) == (BROKER_RESOURCE, DRAIN_KEY, "true"):
                 _require_drainable(request.resource_name, image)
         records.append(ConfigRecord(*resource, key, value))
+    if is_topic and request.resource_name not in image.topic_ids:  # last, as in Kafka
+        raise RefusedError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            f"there is no topic named {request.resource_name}",
+        )
     return Decision(() if request.validate_only else tuple(records), Done())
 
 
@@ -69,16 +78,15 @@ def _validator(resource_type: int, rules: ConfigRules) -> ConfigValidator:
     )
 
 
-def _require_resource(resource_type: int, name: str, image: MetadataImage) -> None:
-    if resource_type == TOPIC_RESOURCE:
-        problem = topic_name_problem(name)
-        if problem is not None:
-            raise RefusedError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-        if name not in image.topic_ids:
-            raise RefusedError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic named {name}"
-            )
-        return
+def _require_topic_name(name: str) -> None:
+    if not name:
+        raise RefusedError(ErrorCode.INVALID_REQUEST, "there are no defaults of all topics")
+    problem = topic_name_problem(name)
+    if problem is not None:
+        raise RefusedError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+
+
+def _require_broker(name: str, image: MetadataImage) -> None:
     if not name:
         return  # the empty name: the default of all brokers
     if not (name.isascii() and name.isdigit()):
@@ -109,29 +117,36 @@ def _changed(
     old: Mapping[str, str], changes: tuple[ConfigChange, ...], rules: ConfigRules
 ) -> dict[str, str | None]:
     """New values of the named configs; None: back to the default."""
-    new: dict[str, str | None] = {}
+    _require_well_formed(changes)
+    return {
+        change.key: None
+        if change.op == ConfigOp.DELETE or change.value is None
+        else _operated(old.get(change.key), change, change.value, rules)
+        for change in changes
+    }
+
+
+def _require_well_formed(changes: tuple[ConfigChange, ...]) -> None:
+    """Refuse what no config could have; Kafka looks at all of it before the first config."""
+    seen = set()
     for change in changes:
-        if not change.key or change.key in new:
+        if not change.key or change.key in seen:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST, f"config name {change.key!r} is empty or given twice"
             )
-        if change.op == ConfigOp.DELETE:
-            new[change.key] = None
-            continue
-        if change.value is None:
+        seen.add(change.key)
+    for change in changes:
+        if change.op not in _OPERATIONS:
+            raise RefusedError(ErrorCode.INVALID_REQUEST, f"unknown config operation {change.op}")
+        if change.op != ConfigOp.DELETE and change.value is None:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST, f"config {change.key} has no value to set"
             )
-        new[change.key] = _operated(old.get(change.key), change, change.value, rules)
-    return new
 
 
 def _operated(old: str | None, change: ConfigChange, value: str, rules: ConfigRules) -> str:
     if change.op == ConfigOp.SET:
         return value
-    operation = _LIST_OPERATIONS.get(change.op)
-    if operation is None:
-        raise RefusedError(ErrorCode.INVALID_REQUEST, f"unknown config operation {change.op}")
     default = rules.list_defaults.get(change.key)
     if default is None:
         raise RefusedError(
@@ -139,7 +154,7 @@ def _operated(old: str | None, change: ConfigChange, value: str, rules: ConfigRu
             f"cannot append to or subtract from {change.key}: it is not a list",
         )
     current = _parts(default if old is None else old)
-    return ",".join(operation(current, _parts(value)))
+    return ",".join(_LIST_OPERATIONS[change.op](current, _parts(value)))
 
 
 def _parts(text: str) -> list[str]:
@@ -158,3 +173,4 @@ _LIST_OPERATIONS: Final[Mapping[int, Callable[[list[str], list[str]], list[str]]
     ConfigOp.APPEND: _appended,
     ConfigOp.SUBTRACT: _subtracted,
 }
+_OPERATIONS: Final = {ConfigOp.SET, ConfigOp.DELETE, *_LIST_OPERATIONS}

@@ -91,8 +91,12 @@ def test_a_cursor_into_a_topic_that_is_gone_goes_on_with_the_next() -> None:
 
 
 @pytest.mark.parametrize("partition", [-1, -7])
-def test_a_cursor_below_the_first_partition_begins_with_the_first(partition: int) -> None:
-    assert Cluster(a=3).page(cursor=("a", partition)) == ([("a", [0, 1, 2])], None)
+def test_a_cursor_below_the_first_partition_is_refused(partition: int) -> None:
+    """DescribeTopicPartitionsRequestHandler: an error in the place of each topic that is named."""
+    assert Cluster(a=3).page(cursor=("a", partition)) == ([], None)
+    told = Cluster(a=3).ask("a", "no", cursor=("a", partition)).topics
+    assert {it.error_code for it in told} == {ErrorCode.INVALID_REQUEST}
+    assert [it.name for it in told] == ["a", "no"]
 
 
 def test_a_cursor_beyond_the_last_partition_goes_on_with_the_next_topic() -> None:
