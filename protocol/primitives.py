@@ -16,13 +16,13 @@ Source: KIP-482, and the protocol guide of Apache Kafka ("Protocol Primitive Typ
 """
 
 import codecs
-import re
 from collections.abc import Callable
 from struct import Struct
 from typing import Any, Final
 from uuid import UUID
 
 from headrace.protocol.errors import ProtocolError
+from headrace.protocol.records.java_text import mark_as_java
 
 # A Fetch of every partition of a large cluster has some ten thousand elements; at a few hundred
 # bytes per decoded element this limits one malicious request to 30 MB, and at some microseconds each
@@ -45,28 +45,17 @@ ONE_TAG: Final = b"\x01"
 
 _INT16: Final = Struct(">h")
 _UVARINT_LAST_SHIFT: Final = 28  # the fifth byte has bits 28 to 31
-_MARK: Final = "\N{REPLACEMENT CHARACTER}"
-_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
-# How `str` and `decode` treat what is no UTF-8: `errors=`. The first has no bound.
-AS_JAVA: Final = "headrace-as-java"
-STRING_AS_JAVA: Final = "headrace-string-as-java"
-
-
-def _mark_as_java(error: UnicodeError) -> tuple[str, int]:
-    """Put a mark for what is no UTF-8; Java replaces an encoded surrogate by one, Python each of its bytes."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    surrogate = _SURROGATE.match(error.object, error.start)
-    return _MARK, surrogate.end() if surrogate else error.end
+STRING_AS_JAVA: Final = (
+    "headrace-string-as-java"  # as `AS_JAVA`, of strings that can be written again
+)
 
 
 def _mark_string_as_java(error: UnicodeError) -> tuple[str, int]:
     if isinstance(error, UnicodeDecodeError) and len(error.object) > MAX_MARKED_BYTES:
         raise error
-    return _mark_as_java(error)
+    return mark_as_java(error)
 
 
-codecs.register_error(AS_JAVA, _mark_as_java)
 codecs.register_error(STRING_AS_JAVA, _mark_string_as_java)
 
 

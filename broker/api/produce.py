@@ -39,6 +39,7 @@ from collections.abc import Callable, Coroutine, Generator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from headrace.broker.api.current_leaders import name_leaders
+from headrace.broker.api.pending_produce import PendingProduce
 from headrace.broker.cluster.cluster_view import ClientSide, ClusterView
 from headrace.broker.network.session import Reply
 from headrace.broker.network.turn_share import TurnShare
@@ -49,7 +50,7 @@ from headrace.broker.partition.append_rules import (
     Validated,
     ValidationLimits,
 )
-from headrace.broker.partition.arrivals import Asked
+from headrace.broker.partition.arrivals import ExpectedPartition
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Accepted, Partition
@@ -76,10 +77,8 @@ from headrace.protocol.produce import (
     encode_appended,
     encode_produce_response,
 )
-from headrace.protocol.records.batch import BatchHeader
 from headrace.protocol.records.walk import SLICE_ELEMENTS
 from headrace.protocol.records.window import Slice
-from headrace.protocol.server_connection import Buffer
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import BackPressureError, StorageError
 
@@ -102,35 +101,6 @@ _LEASE_NOT_VALID = Rejection(
 )
 
 
-class _PendingProduce:
-    """A request whose batches have been appended, waiting for their acknowledgements."""
-
-    __slots__ = ("_answer", "_reply", "refused", "waiting")
-
-    def __init__(self, reply: Reply) -> None:
-        self._reply = reply
-        self._answer: list[Buffer] = []
-        self.waiting = 1  # batches that are not acknowledged yet, and the answer itself
-        self.refused = False  # at least one batch
-
-    def batch_done(self, error: Exception | None) -> None:
-        """One batch is acknowledged, or its outcome is unknown."""
-        if error is not None:
-            self._reply.close()
-            return
-        self.waiting -= 1
-        if not self.waiting:
-            self._reply.send(self._answer)
-
-    def seal(self, answer: list[Buffer]) -> None:
-        """Every batch has been appended or refused; answer as soon as all are acknowledged."""
-        self._answer = answer
-        if self.waiting > 1:
-            self.waiting -= 1
-        else:
-            self.batch_done(None)
-
-
 class _Produce(NamedTuple):
     """One request, and what is needed to answer it."""
 
@@ -148,7 +118,7 @@ _T = TypeVar("_T")
 class _Arriving(NamedTuple):
     """Partitions that may be here in a moment, for which a request waits before anything of it is appended."""
 
-    partitions: Sequence[Asked]
+    partitions: Sequence[ExpectedPartition]
     size_bytes: int
 
 
@@ -274,7 +244,7 @@ class ProduceHandler:
             or not self._partitions.is_lease_valid()
         ):
             return self._serve(produce, (found, outcome))
-        pending = _PendingProduce(reply)
+        pending = PendingProduce(reply)
         answer = self._append_one((index, found, outcome), now_ms, pending)
         if pending.refused:
             response = ProduceTopicResponse(topic.name, topic.topic_id, [answer])
@@ -324,7 +294,7 @@ class ProduceHandler:
             for place, ((index, records), (_, found, _)) in enumerate(
                 zip(topic.partitions, judged, strict=True)
             ):
-                asked = Asked(topic.name, topic.topic_id, index)
+                asked = ExpectedPartition(topic.name, topic.topic_id, index)
                 if found is None and self._partitions.arrivals.may_come(asked):
                     places.append((judged, place, topic, records))
                     partitions.append(asked)
@@ -355,8 +325,7 @@ class ProduceHandler:
             self._note(topic, index, records, found)
             return None, found
         if found.topic in INTERNAL_TOPICS and header.client_id != ADMIN_CLIENT_ID:
-            shape = append_rules.parse_single_batch(records)
-            return found, shape if isinstance(shape, Rejection) else _INTERNAL
+            return found, append_rules.before_acks(found, records) or _INTERNAL
         return found, append_rules.validate(
             records, found.config, self._limits, version=header.api_version, now_ms=now_ms
         )
@@ -369,7 +338,7 @@ class ProduceHandler:
             yield from self._refuse(produce, _LEASE_NOT_VALID)
             return
         now_ms = self._wall_clock_ms()  # again: validation may have taken many turns
-        pending = _PendingProduce(reply)
+        pending = PendingProduce(reply)
         responses = []
         number = 0
         for topic, judged in zip(request.topics, by_topic, strict=True):
@@ -389,7 +358,7 @@ class ProduceHandler:
         yield from self._answer(produce, pending, responses)
 
     def _answer(
-        self, produce: _Produce, pending: _PendingProduce, responses: list[ProduceTopicResponse]
+        self, produce: _Produce, pending: PendingProduce, responses: list[ProduceTopicResponse]
     ) -> _Steps[None]:
         """Answer when all that was appended is acknowledged."""
         header = produce.header
@@ -415,7 +384,7 @@ class ProduceHandler:
         return found
 
     def _append_one(
-        self, judged: _Judged, now_ms: int, pending: _PendingProduce
+        self, judged: _Judged, now_ms: int, pending: PendingProduce
     ) -> ProducePartitionResponse:
         index, partition, outcome = judged
         if self._refused.by_producer and partition is not None and isinstance(outcome, Validated):
@@ -467,28 +436,19 @@ class ProduceHandler:
 
     def _refuse_acks(self, produce: _Produce) -> _Steps[None]:
         """Answer what Kafka finds before it looks at `acks`: partitions that are not there, and what is no batch."""
+        _, header, request, reply = produce
         responses = []
-        for topic in produce.request.topics:
+        for topic in request.topics:
             answers = []
             for index, records in topic.partitions:
-                found: Partition | Rejection | BatchHeader = self._find(
-                    produce.header, topic, index
-                )
-                if (
-                    not isinstance(found, Rejection)
-                    or found.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
-                ):
-                    found = append_rules.parse_single_batch(records)
-                refusal = found if isinstance(found, Rejection) else _WRONG_ACKS
-                answers.append(self._rejected(index, refusal))
+                refusal = append_rules.before_acks(self._find(header, topic, index), records)
+                answers.append(self._rejected(index, refusal or _WRONG_ACKS))
                 if len(answers) % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP
             responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
-        header = produce.header
-        answer = yield from encode_produce_response(
-            header.api_version, header.correlation_id, responses
-        )
-        produce.reply.send([_SIZE.pack(len(answer)), answer])
+        version, correlation_id = header.api_version, header.correlation_id
+        answer = yield from encode_produce_response(version, correlation_id, responses)
+        reply.send([_SIZE.pack(len(answer)), answer])
 
     def _rejected(self, index: int, refusal: Rejection) -> ProducePartitionResponse:
         self._metrics.produce_refused[int(refusal.code)] += 1

@@ -123,6 +123,14 @@ def parse_single_batch(records: memoryview | None) -> BatchHeader | Rejection:
     return Rejection(ErrorCode.INVALID_RECORD, "more than one batch for a partition")
 
 
+def before_acks(found: object, records: memoryview | None) -> Rejection | None:
+    """Say what Kafka refuses before it looks at `acks` or at who leads: an unknown partition, and what is no batch."""
+    if isinstance(found, Rejection) and found.code is not ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        return found
+    shape = parse_single_batch(records)
+    return shape if isinstance(shape, Rejection) else None
+
+
 def check_header(
     header: BatchHeader, records: memoryview, config: EffectiveTopicConfig, version: int
 ) -> Rejection | None:

@@ -22,12 +22,12 @@ MAX_REQUESTS_BYTES: Final = 64 * 1024 * 1024
 NEW_EPOCH: Final = 0  # of a partition that no broker has led yet
 
 
-class Asked(NamedTuple):
+class ExpectedPartition(NamedTuple):
     """A partition as a request names it: by the id of its topic, or by its name where there is no id."""
 
     topic: str
     topic_id: UUID | None
-    index: int
+    number: int
 
 
 class Arrivals:
@@ -43,7 +43,7 @@ class Arrivals:
         self._requests = 0
         self._requests_bytes = 0
 
-    def may_come(self, asked: Asked) -> bool:
+    def may_come(self, asked: ExpectedPartition) -> bool:
         """Whether a partition that is not served here may be in a moment."""
         return self._longest_ms(asked) > 0
 
@@ -53,7 +53,7 @@ class Arrivals:
             self._news.set()
             self._news = asyncio.Event()
 
-    async def settled(self, wanted: Sequence[Asked], size_bytes: int) -> None:
+    async def settled(self, wanted: Sequence[ExpectedPartition], size_bytes: int) -> None:
         """Wait until each of these is served here, or will not be, or has been waited for for long enough."""
         if self._requests >= MAX_REQUESTS or self._requests_bytes + size_bytes > MAX_REQUESTS_BYTES:
             return
@@ -65,7 +65,7 @@ class Arrivals:
             self._requests -= 1
             self._requests_bytes -= size_bytes
 
-    async def _settled(self, wanted: Sequence[Asked]) -> None:
+    async def _settled(self, wanted: Sequence[ExpectedPartition]) -> None:
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         while True:
@@ -76,7 +76,7 @@ class Arrivals:
                 async with asyncio.timeout_at(until_s):
                     await self._news.wait()
 
-    def _longest_ms(self, asked: Asked) -> int:
+    def _longest_ms(self, asked: ExpectedPartition) -> int:
         """How long a partition is waited for in all; 0: it is served here, or not about to be."""
         image = self._client.image
         topic = (
@@ -84,13 +84,13 @@ class Arrivals:
             if asked.topic_id is None
             else image.topic_by_id(asked.topic_id)
         )
-        if asked.index < 0:
+        if asked.number < 0:
             return 0
-        if topic is None or asked.index >= len(topic.partitions):
+        if topic is None or asked.number >= len(topic.partitions):
             is_name = asked.topic_id is not None or is_valid_topic_name(asked.topic)
             # Nobody else can have told of it where there is no other broker.
             return MAX_UNKNOWN_MS if is_name and len(image.brokers) > 1 else 0
-        led = topic.partitions[asked.index]
+        led = topic.partitions[asked.number]
         is_new = led.leader == self._node_id and led.leader_epoch == NEW_EPOCH
-        is_open = self._is_open((topic.topic_id, asked.index))
+        is_open = self._is_open((topic.topic_id, asked.number))
         return MAX_OPENING_MS if is_new and not is_open else 0

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
-from headrace.protocol.primitives import AS_JAVA
 from headrace.protocol.records.batch import (
     CONTROL_FLAG,
     HEADER_BYTES,
@@ -37,6 +36,7 @@ from headrace.protocol.records.batch import (
 )
 from headrace.protocol.records.compression import Compression, compress, decompress
 from headrace.protocol.records.errors import CorruptBatchError
+from headrace.protocol.records.java_text import AS_JAVA
 
 NO_TIMESTAMP: Final = -1
 _VARINT_LAST_SHIFT: Final = 63

@@ -47,7 +47,7 @@ def header_key(key: bytes) -> str:
         return HeaderKey(key.decode(errors="surrogateescape"))
 
 
-class Batch(DefaultRecordBatch):  # type: ignore[misc]  # kafka-python is not typed
+class LosslessBatch(DefaultRecordBatch):  # type: ignore[misc]  # kafka-python is not typed
     """A batch whose records our decoder reads."""
 
     def __iter__(self) -> Iterator[Any]:
@@ -82,7 +82,7 @@ class Batch(DefaultRecordBatch):  # type: ignore[misc]  # kafka-python is not ty
 
 def read_all_records() -> None:
     """Let the consumers of this process read records with our decoder."""
-    memory_records.DefaultRecordBatch = Batch
+    memory_records.DefaultRecordBatch = LosslessBatch
 
 
 class Admin(KafkaAdminClient):  # type: ignore[misc]  # kafka-python is not typed

@@ -7,7 +7,6 @@ import pytest
 
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.primitives import (
-    AS_JAVA,
     MAX_ARRAY_ELEMENTS,
     MAX_TAGGED_FIELDS,
     Reader,
@@ -22,6 +21,7 @@ from headrace.protocol.primitives import (
     read_uvarint,
     skip_tagged_fields,
 )
+from headrace.protocol.records.java_text import AS_JAVA
 
 UVARINTS = {
     0: b"\x00",

@@ -12,14 +12,14 @@ from headrace.broker.partition.arrivals import (
     MAX_REQUESTS_BYTES,
     MAX_UNKNOWN_MS,
     Arrivals,
-    Asked,
+    ExpectedPartition,
 )
 from tests.simulation.virtual_time import run
 from tests.unit.broker.cluster_scene import FakeClient, broker_records, topic_id, topic_records
 
 OTHER_BROKER = broker_records(2, ("PLAINTEXT", "two", 9092))
 BROKERS = (*broker_records(1, ("PLAINTEXT", "one", 9092)), *OTHER_BROKER)
-NAMED, BY_ID = Asked("new", None, 0), Asked("", topic_id(1), 0)
+NAMED, BY_ID = ExpectedPartition("new", None, 0), ExpectedPartition("", topic_id(1), 0)
 
 
 class Scene:
@@ -38,7 +38,7 @@ class Scene:
         self.opened.add((topic_id(1), 0))
         self.arrivals.news()
 
-    async def waited_s(self, *asked: Asked, size_bytes: int = 1) -> float:
+    async def waited_s(self, *asked: ExpectedPartition, size_bytes: int = 1) -> float:
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         await self.arrivals.settled(asked, size_bytes)
@@ -46,7 +46,9 @@ class Scene:
 
 
 @pytest.mark.parametrize("asked", [NAMED, BY_ID])
-def test_a_topic_that_is_about_to_be_known_is_waited_for_until_it_is_open(asked: Asked) -> None:
+def test_a_topic_that_is_about_to_be_known_is_waited_for_until_it_is_open(
+    asked: ExpectedPartition,
+) -> None:
     async def main() -> None:
         scene = Scene()
         assert scene.arrivals.may_come(asked)
@@ -62,7 +64,7 @@ def test_a_topic_that_is_about_to_be_known_is_waited_for_until_it_is_open(asked:
 
 
 @pytest.mark.parametrize("asked", [NAMED, BY_ID])
-def test_nothing_is_waited_for_for_ever(asked: Asked) -> None:
+def test_nothing_is_waited_for_for_ever(asked: ExpectedPartition) -> None:
     async def main() -> None:
         assert await Scene().waited_s(asked) == pytest.approx(MAX_UNKNOWN_MS / 1000)
         scene = Scene(*topic_records("new", 1))
@@ -74,15 +76,15 @@ def test_nothing_is_waited_for_for_ever(asked: Asked) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        Asked("not a name", None, 0),
-        Asked("", None, 0),
-        Asked("new", None, -1),
-        Asked("led", None, 0),  # by another broker
-        Asked("old", None, 0),  # it was led before: who takes it over may take long
-        Asked("open", None, 0),
+        ExpectedPartition("not a name", None, 0),
+        ExpectedPartition("", None, 0),
+        ExpectedPartition("new", None, -1),
+        ExpectedPartition("led", None, 0),  # by another broker
+        ExpectedPartition("old", None, 0),  # it was led before: who takes it over may take long
+        ExpectedPartition("open", None, 0),
     ],
 )
-def test_what_will_not_come_is_not_waited_for(asked: Asked) -> None:
+def test_what_will_not_come_is_not_waited_for(asked: ExpectedPartition) -> None:
     async def main() -> None:
         scene = Scene(
             *topic_records("led", 2, leader=2),
@@ -111,7 +113,9 @@ def test_a_partition_that_a_topic_is_about_to_get_is_waited_for() -> None:
     async def main() -> None:
         scene = Scene(*topic_records("new", 1))
         scene.open()
-        assert await scene.waited_s(Asked("new", None, 1)) == pytest.approx(MAX_UNKNOWN_MS / 1000)
+        assert await scene.waited_s(ExpectedPartition("new", None, 1)) == pytest.approx(
+            MAX_UNKNOWN_MS / 1000
+        )
 
     run(main())
 
