@@ -18,7 +18,7 @@ from tests.environment.paths import ROOT
 def build_wheels(directory: Path) -> tuple[Path, Path]:
     """Build the wheels of the broker and of the pipeline for Spark, as `make wheel` does."""
     # What a development installation needs is here.
-    command = ["make", "--old-file=setup", f"VENV={sys.prefix}", f"DIST={directory}", "wheel"]
+    command = ["make", "--old-file=setup-check", f"VENV={sys.prefix}", f"DIST={directory}", "wheel"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (broker,) = directory.glob("headrace-*.whl")
     (spark,) = directory.glob("pyspark_headrace-*.whl")
