@@ -10,7 +10,6 @@ restarted after the topic was produced, so that nothing is in its memory.
 
 import argparse
 import io
-import random
 import shutil
 import statistics
 import tempfile
@@ -19,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from pyspark.sql import DataFrame, SparkSession
 from bench import load_program
 from bench.cold_topic import bucket_uri_of, create_topic
 from bench.process_usage import spent_since_s, tree_cpu_s, usage
+from bench.values import values
 from headrace.config.spark_reader import reader_options
 from headrace.pipeline.jobs import export
 from headrace.pipeline.jobs.told import Told
@@ -46,21 +47,15 @@ CODECS = ("none", "zstd")
 
 
 def produce(bootstrap: str, topic: str, record_bytes: int, codec: str, count: int) -> None:
-    """Produce records of words, which compress about as text does."""
-    source = random.Random(1)
-    words = [source.randbytes(source.randint(2, 9)).hex() for _ in range(2_000)]
-    values = [
-        " ".join(source.choices(words, k=record_bytes // 8 + 2))[:record_bytes].encode()
-        for _ in range(5_000)
-    ]
+    """Produce records whose values do not repeat."""
     producer = Producer(
         {"bootstrap.servers": bootstrap, "compression.type": codec, "linger.ms": 50}
         | {"batch.size": MIB, "queue.buffering.max.kbytes": 256 << 10, "acks": "all"}
     )
-    for number in range(count):
+    for number, value in enumerate(islice(values(record_bytes), count)):
         while True:
             try:
-                producer.produce(topic, values[number % 5_000], partition=number % PARTITIONS)
+                producer.produce(topic, value, partition=number % PARTITIONS)
                 break
             except BufferError:
                 producer.poll(0.1)
