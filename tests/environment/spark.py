@@ -1,11 +1,17 @@
-"""Spark's Kafka connector, for the Spark release that the tests pin."""
+"""Spark's Kafka connector, for the Spark release that the tests pin, and the newest Spark."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+from tests.environment.downloads import run_download
 from tests.environment.iceberg import ICEBERG, iceberg_jar
 from tests.environment.java import fetch_jars, project
+from tests.environment.paths import build_once
 
-SPARK_VERSION = "4.0.0"
+SPARK_VERSION = "4.0.0"  # the oldest that we support
+NEWEST_SPARK_VERSION = "4.3.0"
 
 _CONNECTOR = (
     f"org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK_VERSION}",
@@ -18,6 +24,22 @@ _CONNECTOR = (
 def connector_jars() -> Path:
     """Return the directory that holds the connector's jars."""
     return fetch_jars(f"spark-kafka-{SPARK_VERSION}", _CONNECTOR, transitive=False)
+
+
+def newest_spark() -> Path:
+    """Return a directory with pyspark of the newest release, and nothing that it requires."""
+    name = f"pyspark-{NEWEST_SPARK_VERSION}"
+
+    def build(directory: Path) -> None:
+        command = ["pip", "install", "--quiet", "--no-deps", "--target", str(directory)]
+        command += [f"pyspark=={NEWEST_SPARK_VERSION}"]
+        # uv takes two thirds of the time; pip has a configuration that uv does not read.
+        environment = {**os.environ, "UV_SYSTEM_CERTS": "1"}
+        by_uv = [sys.executable, "-m", "uv", *command]
+        if subprocess.run(by_uv, env=environment, capture_output=True, check=False).returncode != 0:
+            run_download([sys.executable, "-m", *command], environment=os.environ)
+
+    return build_once(name, build)
 
 
 def write_repository(directory: Path) -> None:
