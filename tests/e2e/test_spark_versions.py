@@ -1,4 +1,4 @@
-"""The oldest and the newest Spark, each with the wheel for Spark and nothing else of ours: batches and streams."""
+"""The wheel for Spark and nothing else of ours: with the oldest Spark and packages, and with the newest of both."""
 
 import json
 import zlib
@@ -17,8 +17,13 @@ from tests.e2e.spark_buckets import EARLY, consumed, published, records
 from tests.e2e.stranger import MASTER, SETTINGS, Stranger
 from tests.environment.java import java_home
 from tests.environment.paths import ROOT
-from tests.environment.spark import NEWEST_SPARK_VERSION, SPARK_VERSION, newest_spark
-from tests.environment.wheels import build_wheels, install
+from tests.environment.spark import (
+    NEWEST_SPARK_VERSION,
+    SPARK_VERSION,
+    lowest_packages,
+    newest_spark,
+)
+from tests.environment.wheels import build_wheels, install, install_with
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(300)]
 
@@ -29,14 +34,12 @@ VERSIONS = {SPARK_VERSION: ("local[2]", "local[2]"), NEWEST_SPARK_VERSION: ("loc
 
 
 @pytest.fixture(scope="module")
-def python(
+def wheel(
     component: Callable[[Callable[[], object]], None], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """An environment with the wheel and without pyspark, as on a machine that has Spark from elsewhere."""
-    component(java_home)
-    component(newest_spark)
-    _, wheel = build_wheels(tmp_path_factory.mktemp("wheels"))
-    return install(wheel, tmp_path_factory.mktemp("environment"))
+    for provide in (java_home, newest_spark, lowest_packages):
+        component(provide)
+    return build_wheels(tmp_path_factory.mktemp("wheels"))[1]
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +65,15 @@ def send(broker: HeadraceProcess, topic: str, sent: Sequence[Record], end: int) 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_batches_and_a_stream_that_is_started_again(
-    version: str, python: Path, broker: HeadraceProcess, tmp_path: Path
+    version: str, wheel: Path, broker: HeadraceProcess, tmp_path: Path
 ) -> None:
-    home = Path(pyspark.__path__[0]) if version == SPARK_VERSION else newest_spark() / "pyspark"
+    """Their environment has no pyspark, as on a machine that has Spark from elsewhere."""
+    if version == SPARK_VERSION:
+        python = install_with(wheel, tmp_path / "environment", lowest_packages())
+        home = Path(pyspark.__path__[0])
+    else:
+        python = install(wheel, tmp_path / "environment")
+        home = newest_spark() / "pyspark"
     stranger = Stranger(python, tmp_path / "job", spark=home)
     topic = f"spark-{version}"
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})

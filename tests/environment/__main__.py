@@ -20,7 +20,7 @@ from tests.environment.kafka import kafka_jars
 from tests.environment.kcat import kcat_program
 from tests.environment.minio import minio_program
 from tests.environment.paths import CACHE, MissingComponentError
-from tests.environment.spark import connector_jars, newest_spark
+from tests.environment.spark import connector_jars, lowest_packages, newest_spark
 
 Component = tuple[str, Callable[[], object]]
 
@@ -34,7 +34,10 @@ CHAINS: Final[Mapping[str, tuple[tuple[Component, ...], ...]]] = {
     "demo": ((_JAVA, _KCAT, _CONNECTOR),),
     "test": (
         (("MinIO (built from source, some minutes the first time)", minio_program),),
-        (("the newest Spark", newest_spark),),
+        (
+            ("the newest Spark", newest_spark),
+            ("the oldest packages that the wheel for Spark takes", lowest_packages),
+        ),
         (
             _JAVA,
             _KCAT,
