@@ -28,7 +28,10 @@ setup-check: $(VENV)/.complete-check ## Install the Python packages of tests, a 
 test: export TEST_REQUIRE_ALL = 1
 test: setup check unit slow integration e2e ## Run every test, with real clients, an S3 server and Spark
 
-check: lint types imports tidy ## Run the static checks: style, types, import contracts, tidiness
+# mypy takes as long as all others, and one processor.
+check: setup-check ## Run the static checks: style, types, import contracts, tidiness
+	@$(MAKE) --no-print-directory types & types=$$!; $(MAKE) --no-print-directory lint imports tidy; others=$$?; \
+	wait $$types && exit $$others
 
 lint: setup-check ## Check style and format
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
