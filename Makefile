@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test check lint types imports tidy fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo pipeline-demo wheel clean
+.PHONY: help setup setup-demo setup-check run test check lint types imports tidy fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo pipeline-demo wheel clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -21,28 +21,35 @@ run: $(VENV)/.complete-run ## Start a broker with everything in one process: mak
 
 setup: $(VENV)/.complete-test ## Install the dependencies of tests, demo and benchmarks
 
+setup-demo: $(VENV)/.complete-demo ## Install the dependencies of the demonstrations, a part of those
+
+setup-check: $(VENV)/.complete-check ## Install the Python packages of tests, a part of those
+
 test: export TEST_REQUIRE_ALL = 1
-test: check unit slow integration e2e ## Run every test, with real clients, an S3 server and Spark
+test: setup check unit slow integration e2e ## Run every test, with real clients, an S3 server and Spark
 
-check: lint types imports tidy ## Run the static checks: style, types, import contracts, tidiness
+# mypy takes as long as all others, and one processor.
+check: setup-check ## Run the static checks: style, types, import contracts, tidiness
+	@$(MAKE) --no-print-directory types & types=$$!; $(MAKE) --no-print-directory lint imports tidy; others=$$?; \
+	wait $$types && exit $$others
 
-lint: setup ## Check style and format
+lint: setup-check ## Check style and format
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/codespell headrace pyspark_headrace docker broker config metadata pipeline protocol storage wal tests bench docs *.md
 
-types: setup ## Check types
+types: setup-check ## Check types
 	@$(BIN)/mypy
 
-imports: setup ## Check the import contracts
+imports: setup-check ## Check the import contracts
 	@$(BIN)/lint-imports
 
-tidy: setup ## Check sizes, names, docstrings and which modules are pure
+tidy: setup-check ## Check sizes, names, docstrings and which modules are pure
 	@$(PYTEST) tests/tidy
 
-fmt: setup ## Format the code and apply ruff's fixes
+fmt: setup-check ## Format the code and apply ruff's fixes
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
-unit: setup ## Run the unit, property and contract tests that are quick
+unit: setup-check ## Run the unit, property and contract tests that are quick
 	@$(UNIT) -m "not slow" $(ARGS)
 
 slow: setup ## Run fuzz tests, long random runs, and the contract of buckets on S3 servers
@@ -78,13 +85,13 @@ bench-wal: setup ## Compare the WAL with fio, on a raw device and a file
 bench-cluster: setup ## Measure lost controllers and brokers, 1,000 topics, three brokers against one: make bench-cluster ARGS="--quick"
 	@$(BIN)/python -m bench.cluster $(ARGS)
 
-demo: setup ## Run real data through the broker and Spark: make demo DATA=file.jsonl
+demo: setup-demo ## Run real data through the broker and Spark: make demo DATA=file.jsonl
 	@$(BIN)/python -m headrace.pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
 
-pipeline-demo: setup ## Real data into an Iceberg table by broker and bucket, with SQL and a chart
+pipeline-demo: setup-demo ## Real data into an Iceberg table by broker and bucket, with SQL and a chart
 	@$(BIN)/python -m headrace.pipeline.demo.tables_demo $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
 
-wheel: setup ## Build the wheels of the broker and of the pipeline for Spark in dist/
+wheel: setup-check ## Build the wheels of the broker and of the pipeline for Spark in dist/
 	@for project in . pyspark_headrace; do (cd $$project && "$(abspath $(BIN))/python" -m hatchling build -t wheel -d "$(abspath $(DIST))") || exit 1; done
 
 clean: ## Remove the environment, caches and build output

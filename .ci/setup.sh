@@ -2,13 +2,15 @@
 # Creates the virtual environment.
 #
 #   .ci/setup.sh run     what the broker needs
-#   .ci/setup.sh test    that, and what the tests, the demo and the benchmark need (Java, kcat, jars, MinIO too)
+#   .ci/setup.sh demo    that, and what the demonstrations need (Spark and Java, kcat, Spark's Kafka connector too)
+#   .ci/setup.sh check   the Python packages of all: checks of the code, unit tests
+#   .ci/setup.sh test    all that tests and benchmarks need (Java, kcat, jars, MinIO too)
 #
 # The stamp .complete-<stage> is written last. A run that finds .installing was preceded by one that
 # did not end, and starts over with an empty environment: half an environment looks much like a whole one.
 set -eu
 cd "$(dirname "$0")/.."
-stage=${1:?usage: .ci/setup.sh run|test}
+stage=${1:?usage: .ci/setup.sh run|demo|check|test}
 venv=${VENV:-.venv}
 
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -75,28 +77,38 @@ if [ -e "$venv/.installing" ] || [ ! -e "$venv/.has-uv" ] || ! "$venv/bin/python
     create_environment
 fi
 touch "$venv/.installing"
+packages=.
+stages=run
 components=
 case $stage in
-    run)
-        say "installing what the broker needs"
-        again install --editable .
+    run) say "installing what the broker needs" ;;
+    demo)
+        say "installing what the demonstrations need (a minute the first time)"
+        packages='.[demo]' stages='run demo' components=demo
+        ;;
+    check)
+        say "installing the Python packages of the tests (a minute the first time)"
+        packages='.[dev]' stages='run check'
         ;;
     test)
         say "installing what the tests need (some minutes the first time)"
-        # Much of both is waiting for the network. A group of its own: its compilers end with it.
-        setsid "$venv/bin/python" -m tests.environment &
-        components=$!
-        trap 'kill -- -"$components" 2>/dev/null && wait "$components"' EXIT
-        trap 'exit 130' INT
-        trap 'exit 143' TERM
-        again install --editable '.[dev]'
+        packages='.[dev]' stages='run demo check test' components=test
         ;;
     *) fail "no such stage: $stage" ;;
 esac
+if [ -n "$components" ]; then
+    # Much of both is waiting for the network. A group of its own: its compilers end with it.
+    setsid "$venv/bin/python" -m tests.environment "$components" &
+    components=$!
+    trap 'kill -- -"$components" 2>/dev/null && wait "$components"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+fi
+again install --editable "$packages"
 rm "$venv/.installing"
 touch "$venv/.complete-run"
-if [ "$stage" = test ]; then
-    wait "$components"
-    trap - EXIT
-    touch "$venv/.complete-test"
-fi
+[ -z "$components" ] || wait "$components"
+trap - EXIT
+for done in $stages; do
+    touch "$venv/.complete-$done"
+done

@@ -5,10 +5,10 @@ time of that is told. Figures are medians of three runs.
 """
 
 import argparse
-import random
 import statistics
 import time
 
+from bench.values import values
 from headrace.pipeline.columns.interpreted import decode_interpreted
 from headrace.pipeline.columns.selection import COLUMNS, Limits, WantedRows
 from headrace.protocol.records.compression import Compression
@@ -20,16 +20,12 @@ RUNS = 3
 
 def make_log(record_bytes, codec, size_bytes):
     """Return batches of words, with short keys."""
-    source = random.Random(1)
-    words = [source.randbytes(source.randint(2, 9)).hex() for _ in range(2_000)]
-    payloads, offset = [], 0
+    payloads, offset, made = [], 0, values(record_bytes)
     while len(payloads) * BATCH_BYTES < size_bytes:
         records = []
         for _ in range(BATCH_BYTES // record_bytes):
-            value = " ".join(source.choices(words, k=record_bytes // 11 + 1))[:record_bytes]
-            records.append(
-                Record(offset, 1_700_000_000_000 + offset, b"%08d" % offset, value.encode())
-            )
+            time_ms = 1_700_000_000_000 + offset
+            records.append(Record(offset, time_ms, b"%08d" % offset, next(made)))
             offset += 1
         payloads.append(bytes(encode_batch(records, BatchOptions(compression=codec))))
     return payloads, offset

@@ -100,7 +100,8 @@ static int produce(int argc, char **argv) {
     const struct rd_kafka_metadata *metadata;
     if (rd_kafka_metadata(rk, 0, rkt, &metadata, 10000)) die("metadata", "no answer in 10 s");
     rd_kafka_metadata_destroy(metadata);
-    /* Random bytes: neither side can profit from compressible or repeated content. */
+    /* Random bytes, and the number of the record in front: neither side can profit from compressible or repeated
+       content, and no two values are alike. */
     char *payload = malloc(size + 65536);
     srand(1);
     for (size_t i = 0; i < size + 65536; i++) payload[i] = (char)rand();
@@ -120,7 +121,9 @@ static int produce(int argc, char **argv) {
                 nanosleep(&nap, NULL);
             }
         }
-        while (rd_kafka_produce(rkt, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, payload + i % 65536, size, NULL, 0,
+        char *value = payload + i % 65536;
+        memcpy(value, &i, size < sizeof i ? size : sizeof i);
+        while (rd_kafka_produce(rkt, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, value, size, NULL, 0,
                                 (void *)(intptr_t)i) == -1) {
             if (errno != ENOBUFS) die("produce", rd_kafka_err2str(rd_kafka_last_error()));
             rd_kafka_poll(rk, 10);

@@ -22,6 +22,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from bench.values import values
 from tests.environment.paths import ROOT
 from tests.environment.processes import ServerProcess
 
@@ -98,7 +99,8 @@ class SteadyProducer:
             self.failed.append(f"{left} records without an answer")
 
     def _run(self) -> None:
-        value = bytes(RECORD_BYTES)
+        made = values(RECORD_BYTES)
+        value = next(made)
         begin_s = time.monotonic()
         while not self._done.is_set():
             due = int((time.monotonic() - begin_s) * self._rate)
@@ -113,6 +115,7 @@ class SteadyProducer:
                 except BufferError:
                     break
                 self.sent += 1
+                value = next(made)
             self._producer.poll(POLL_S)
 
     def _on_delivery(self, error: KafkaError | None, message: Message) -> None:

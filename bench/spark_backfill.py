@@ -10,7 +10,6 @@ restarted after the topic was produced, so that nothing is in its memory.
 
 import argparse
 import io
-import random
 import shutil
 import statistics
 import tempfile
@@ -19,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from pyspark.sql import DataFrame, SparkSession
 from bench import load_program
 from bench.cold_topic import bucket_uri_of, create_topic
 from bench.process_usage import spent_since_s, tree_cpu_s, usage
+from bench.values import values
 from headrace.config.spark_reader import reader_options
 from headrace.pipeline.jobs import export
 from headrace.pipeline.jobs.told import Told
@@ -46,21 +47,15 @@ CODECS = ("none", "zstd")
 
 
 def produce(bootstrap: str, topic: str, record_bytes: int, codec: str, count: int) -> None:
-    """Produce records of words, which compress about as text does."""
-    source = random.Random(1)
-    words = [source.randbytes(source.randint(2, 9)).hex() for _ in range(2_000)]
-    values = [
-        " ".join(source.choices(words, k=record_bytes // 8 + 2))[:record_bytes].encode()
-        for _ in range(5_000)
-    ]
+    """Produce records whose values do not repeat."""
     producer = Producer(
         {"bootstrap.servers": bootstrap, "compression.type": codec, "linger.ms": 50}
         | {"batch.size": MIB, "queue.buffering.max.kbytes": 256 << 10, "acks": "all"}
     )
-    for number in range(count):
+    for number, value in enumerate(islice(values(record_bytes), count)):
         while True:
             try:
-                producer.produce(topic, values[number % 5_000], partition=number % PARTITIONS)
+                producer.produce(topic, value, partition=number % PARTITIONS)
                 break
             except BufferError:
                 producer.poll(0.1)
@@ -152,14 +147,36 @@ class Taken:
 
     def told(self, count: int) -> str:
         """Rows a second, microseconds of Spark's processors for a row, cores of the broker."""
-        rate = count / statistics.median(self.elapsed_s)
-        row_us = statistics.median(self.spark_s) / count * 1e6
+        rate, row_us = count / self.median_s, self.row_us(count)
         return f"{rate:,.0f} | {row_us:.2f} | {sum(self.broker_s) / sum(self.elapsed_s):.3f}"
+
+    def cell(self, count: int) -> str:
+        """Rows a second, and microseconds of Spark's processors for a row in brackets."""
+        return f"{round(count / self.median_s, -3):,.0f} ({self.row_us(count):.2f})"
+
+    @property
+    def median_s(self) -> float:
+        """What a run took."""
+        return statistics.median(self.elapsed_s)
+
+    def row_us(self, count: int) -> float:
+        """What a row took of Spark's processors."""
+        return statistics.median(self.spark_s) / count * 1e6
+
+
+@dataclass
+class Measured:
+    """What each way took with one topic."""
+
+    topic: str
+    count: int
+    copies: dict[str, Taken]
+    reads: dict[str, Taken]
 
 
 def backfill(
     spark: SparkSession, broker: HeadraceProcess, topic: str, count: int, out: Path
-) -> None:
+) -> Measured:
     """Measure the ways in turns; print a table."""
     ways: dict[str, Callable[[], DataFrame]] = {
         "kafka, defaults": lambda: by_kafka(spark, broker, topic, defaults=True),
@@ -203,6 +220,23 @@ def backfill(
         f"\nbroker when idle: {idle:.3f} cores; peak of a worker: {peak[0] / MIB:.0f} MiB",
         flush=True,
     )
+    return Measured(topic, count, copies, reads)
+
+
+def print_page(measured: list[Measured]) -> None:
+    """Print all topics as docs/performance.md has them: rows a second, and microseconds of processor a row."""
+    for title, tables in (
+        ("to Parquet", [it.copies for it in measured]),
+        ("read alone", [it.reads for it in measured]),
+    ):
+        print(f"\n| {title} | {' | '.join(it.topic for it in measured)} |")
+        print("|---" * (1 + len(measured)) + "|")
+        for way in tables[0]:
+            cells = [of[way].cell(it.count) for it, of in zip(measured, tables)]
+            print(f"| {way} | {' | '.join(cells)} |")
+        for way in tables[0]:
+            ratios = [f"{of['kafka, defaults'].median_s / of[way].median_s:.2f}" for of in tables]
+            print(f"{way}, times the connector's defaults: {', '.join(ratios)}")
 
 
 def first_row_s(frame: Callable[[], DataFrame]) -> float:
@@ -252,7 +286,7 @@ def measure(
     spark: SparkSession, broker: HeadraceProcess, size_bytes: int, only: str, out: Path
 ) -> None:
     """Print the tables."""
-    measured = ""
+    measured, found = "", []
     for record_bytes in SIZES:
         for codec in CODECS:
             name = f"{record_bytes} B {codec}"
@@ -262,9 +296,10 @@ def measure(
             create_topic(broker.bootstrap, measured, PARTITIONS)
             produce(broker.bootstrap, measured, record_bytes, codec, size_bytes // record_bytes)
             broker.restart()
-            backfill(spark, broker, measured, size_bytes // record_bytes, out)
+            found.append(backfill(spark, broker, measured, size_bytes // record_bytes, out))
     if not measured:
         raise SystemExit(f"no topic has {only!r} in its name")
+    print_page(found)
     print("\n| of the last topic | kafka | headrace |\n|---|---|---|")
     kafka_s = first_row_s(lambda: by_kafka(spark, broker, measured))
     print(

@@ -25,12 +25,13 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from bench.process_usage import WITH_BYTE_CODE, usage
+from bench.values import values
 from tests.e2e.admin_calls import end_offsets
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.paths import ROOT
 
 PARTITIONS_OF_A_TOPIC = 50
-RECORD = bytes(1000)
+RECORD_BYTES = 1000
 DEADLINE_S = 300
 FIRST_MARK_S: Final = 1.0  # until the first partition is served after kill -9
 ALL_MARK_S: Final = 3.0  # until all are open, of 10,000
@@ -142,9 +143,10 @@ def create(node: HeadraceProcess, topics: list[str]) -> None:
 def produce(node: HeadraceProcess, topics: list[str]) -> None:
     """Append one record of 1 kB to every partition."""
     producer = Producer({"bootstrap.servers": node.bootstrap, "linger.ms": 50})
+    made = values(RECORD_BYTES)
     for topic in topics:
-        for partition in range(PARTITIONS_OF_A_TOPIC):
-            producer.produce(topic, RECORD, partition=partition)
+        for partition, value in zip(range(PARTITIONS_OF_A_TOPIC), made):
+            producer.produce(topic, value, partition=partition)
         producer.poll(0)
     assert producer.flush(120) == 0
 

@@ -3,15 +3,19 @@
 import os
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 import pyspark
 from pyspark.sql import SparkSession
 
 from headrace.pipeline.java import find_java_home
+from headrace.pipeline.source.data_source import HeadraceDataSource
 
 CONNECTOR_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 LOOPBACK = "127.0.0.1"
+_WHEEL_FOR_SPARK: Final = "pyspark_headrace"
 # Of a process that spark-submit has started, and of one that has options of spark-submit for itself.
 _SUBMITTED = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS")
 
@@ -20,6 +24,8 @@ def create_session(
     name: str, *, connector_jars: Path | None = None, cores: int = 2, connector: bool = True
 ) -> SparkSession:
     """Return the session that runs or that spark-submit has configured; without one, start a local Spark.
+
+    It knows `format("headrace")`, also where the broker's wheel is installed alone.
 
     Whoever calls spark-submit chooses master, addresses, packages and all settings: none is set here then. A local
     Spark runs in a JVM of this process.
@@ -34,22 +40,34 @@ def create_session(
     Raises:
         NoJavaError: there is no session, and no suitable Java is installed.
     """
-    builder: SparkSession.Builder = SparkSession.builder
-    if SparkSession.getActiveSession() is not None or is_submitted(os.environ):
-        return builder.getOrCreate()
-    os.environ["JAVA_HOME"] = str(find_java_home())
-    os.environ["SPARK_LOCAL_IP"] = LOOPBACK
-    # By default Spark's workers use the first `python3` on the PATH.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder = builder.appName(name).master(f"local[{cores}]")
-    for key, value in _local_settings(connector_jars, cores, connector=connector).items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    if SparkSession.getActiveSession() is None and not is_submitted(os.environ):
+        session = _local_session(name, connector_jars, cores, connector=connector)
+    else:
+        session = SparkSession.builder.getOrCreate()
+    if (
+        find_spec(_WHEEL_FOR_SPARK) is None
+    ):  # Spark registers what is in it, and refuses a second one
+        session.dataSource.register(HeadraceDataSource)
+    return session
 
 
 def is_submitted(environment: Mapping[str, str]) -> bool:
     """Whether the session of a process with these variables is configured by spark-submit."""
     return any(it in environment for it in _SUBMITTED)
+
+
+def _local_session(
+    name: str, connector_jars: Path | None, cores: int, *, connector: bool
+) -> SparkSession:
+    os.environ["JAVA_HOME"] = str(find_java_home())
+    os.environ["SPARK_LOCAL_IP"] = LOOPBACK
+    # By default Spark's workers use the first `python3` on the PATH.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder: SparkSession.Builder = SparkSession.builder
+    builder = builder.appName(name).master(f"local[{cores}]")
+    for key, value in _local_settings(connector_jars, cores, connector=connector).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
 def _local_settings(connector_jars: Path | None, cores: int, *, connector: bool) -> dict[str, str]:

@@ -36,6 +36,7 @@ from headrace.pipeline.source.plan import WantedRange, parts_of
 from headrace.pipeline.source.snapshots import with_metadata
 
 SOURCE_HEADER: Final = "headrace.source"
+MAX_SENDING_TASKS: Final = 200  # where Spark's configuration has no number
 # How far the clocks of drivers, workers and brokers may be apart, when a run looks what is in a topic already.
 CLOCKS_MS: Final = 600_000
 MAX_IDLE_RUNS: Final = 3  # of the query, which ask for more and get nothing
@@ -109,13 +110,29 @@ def find_bounds(arguments: argparse.Namespace) -> Bounds:
     return with_metadata(bucket, catalog, found)
 
 
+def sending_tasks(partitions: int, configured: str) -> int:
+    """How many tasks send: no more than there are partitions, as each sends all of some.
+
+    In streams Spark takes its number as it is, 200 unless configured: nearly all of these had no record.
+    """
+    most = int(configured) if configured.isdecimal() else MAX_SENDING_TASKS
+    return max(1, min(partitions, most))
+
+
 class KafkaSink:
     """Writes micro-batches to a topic."""
 
     def __init__(
-        self, session: SparkSession, arguments: argparse.Namespace, started_ms: int
+        self,
+        session: SparkSession,
+        arguments: argparse.Namespace,
+        started_ms: int,
+        partitions: int,
     ) -> None:
+        """Write the records of so many partitions."""
         self._session = session
+        configured = str(session.conf.get("spark.sql.shuffle.partitions"))
+        self._tasks = sending_tasks(partitions, configured)
         self._arguments = arguments
         self._started_ms = started_ms
         self._options = {
@@ -145,7 +162,7 @@ class KafkaSink:
             columns.append("partition")
         # Records of a partition are sent by one task, in order.
         (
-            rows.repartition("topic", "partition")
+            rows.repartition(self._tasks, "topic", "partition")
             .sortWithinPartitions("topic", "partition", "offset")
             .select(*columns)
             .write.format("kafka")
@@ -256,7 +273,7 @@ def run(arguments: argparse.Namespace, told: Told) -> int:
     def start() -> Any:
         if arguments.to_table:
             return writer().format("parquet").toTable(arguments.to_table)
-        sink = KafkaSink(session, arguments, started_ms)
+        sink = KafkaSink(session, arguments, started_ms, len(bounds.ranges))
         return writer().foreachBatch(sink.write).start()
 
     rows = copy(start, bounds, told)

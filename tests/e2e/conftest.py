@@ -12,6 +12,7 @@ from tests.e2e.admin_calls import end_offsets
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka, kafka_jars
 from tests.environment.kcat import kcat_program
+from tests.environment.wheels import build_wheels, install
 
 AnyBroker = HeadraceProcess | ApacheKafka
 
@@ -105,3 +106,10 @@ def java_tools(component: Callable[[Callable[[], object]], None]) -> None:
 def kcat(component: Callable[[Callable[[], object]], None]) -> None:
     """Kcat is here."""
     component(kcat_program)
+
+
+@pytest.fixture(scope="session")
+def demo_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment that has what a demonstration installs, and nothing else."""
+    wheel, _ = build_wheels(tmp_path_factory.mktemp("wheels"))
+    return install(wheel, tmp_path_factory.mktemp("demo"), extras=frozenset({"demo"}))

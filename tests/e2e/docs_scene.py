@@ -63,7 +63,7 @@ def make_checkout(directory: Path, home: Path) -> dict[str, str]:
             (directory / entry.name).symlink_to(entry)
     for part in ("bin", "lib", "pyvenv.cfg"):  # so that its Python has its packages
         (environment / part).symlink_to(Path(sys.prefix) / part)
-    for stage in ("run", "test"):  # or `make` would install into the environment
+    for stage in ("run", "demo", "check", "test"):  # or `make` would install into the environment
         (environment / f".complete-{stage}").touch()
     return {
         **os.environ,

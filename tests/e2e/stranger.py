@@ -16,8 +16,6 @@ SETTINGS = (  # of spark-submit
     "--conf",
     "spark.ui.enabled=false",
     "--conf",
-    "spark.sql.shuffle.partitions=2",
-    "--conf",
     f"spark.driver.extraJavaOptions={_QUICK}",
     "--conf",
     f"spark.executor.extraJavaOptions={_QUICK}",
@@ -30,14 +28,21 @@ class Stranger:
     """Runs commands with a Python in which the wheel is installed."""
 
     def __init__(
-        self, python: Path, directory: Path, variables: Mapping[str, str] | None = None
+        self,
+        python: Path,
+        directory: Path,
+        variables: Mapping[str, str] | None = None,
+        *,
+        spark: Path | None = None,
     ) -> None:
+        """Make a home for Spark: for that of the Python's environment, or for another one."""
         self.python = python
         self.directory = directory
         self.spark_home = directory / "spark"
         self._variables = variables or {}
         self.spark_home.mkdir(parents=True)
-        (spark,) = python.parents[1].glob("lib/python*/site-packages/pyspark")
+        if spark is None:
+            (spark,) = python.parents[1].glob("lib/python*/site-packages/pyspark")
         for path in spark.iterdir():  # workers write into it
             (self.spark_home / path.name).symlink_to(path)
         for name in ("config", "storage", "pipeline"):

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from tests.environment.java import java_home
 from tests.environment.kcat import kcat_program
-from tests.environment.paths import ROOT
 from tests.environment.spark import connector_jars
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(300)]
@@ -19,7 +17,7 @@ Component = Callable[[Callable[[], object]], None]
 
 
 @pytest.fixture
-def run_demo(component: Component, tmp_path: Path) -> Callable[..., str]:
+def run_demo(component: Component, demo_python: Path, tmp_path: Path) -> Callable[..., str]:
     """Run the demonstration with these arguments and return what it prints."""
     for provide in (java_home, kcat_program, connector_jars):
         component(provide)
@@ -27,12 +25,12 @@ def run_demo(component: Component, tmp_path: Path) -> Callable[..., str]:
     def run(*arguments: str) -> str:
         places = ["--output", str(tmp_path / "out"), "--connector-jars", str(connector_jars())]
         ran = subprocess.run(
-            [sys.executable, "-m", "headrace.pipeline.demo", *places, *arguments],
+            [demo_python, "-m", "headrace.pipeline.demo", *places, *arguments],
             capture_output=True,
             text=True,
             timeout=280,
             check=False,
-            cwd=ROOT,
+            cwd=tmp_path,
         )
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout

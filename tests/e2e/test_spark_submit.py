@@ -131,7 +131,8 @@ def test_the_job_that_comes_with_it(
         "--number",
         "size",
     ]
-    shown = submit(stranger, ["--jars", jars, job, *source, *wanted])
+    few_pieces = ["--conf", "spark.sql.shuffle.partitions=2"]  # of state, as the page says
+    shown = submit(stranger, ["--jars", jars, *few_pieces, job, *source, *wanted])
     assert shown.split()[-6:] == ["s1", "5", "25", "s0", "5", "20"]
 
 

@@ -1,32 +1,30 @@
 """The demonstration of tables in a smaller form: by broker, by bucket, SQL and a chart."""
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.environment.java import java_home
-from tests.environment.paths import ROOT
 from tests.environment.spark import connector_jars
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(600)]
 
 
 def test_debians_index_becomes_a_table(
-    component: Callable[[Callable[[], object]], None], tmp_path: Path
+    component: Callable[[Callable[[], object]], None], demo_python: Path, tmp_path: Path
 ) -> None:
     component(java_home)
     component(connector_jars)
     places = ["--output", str(tmp_path / "out"), "--connector-jars", str(connector_jars())]
     ran = subprocess.run(
-        [sys.executable, "-m", "headrace.pipeline.demo.tables_demo", "--records", "2000", *places],
+        [demo_python, "-m", "headrace.pipeline.demo.tables_demo", "--records", "2000", *places],
         capture_output=True,
         text=True,
         timeout=500,
         check=False,
-        cwd=ROOT,
+        cwd=tmp_path,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "1,000 rows; 25 dead letters" in ran.stdout

@@ -1,4 +1,4 @@
-"""Brings here what the tests need beside Python packages: `python -m tests.environment`.
+"""Brings here what a stage needs beside Python packages: `python -m tests.environment demo|test`.
 
 It needs no Python package itself, so that it can run while these are installed.
 """
@@ -8,8 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Final
 
 from headrace.pipeline.java import NoJavaError
 from tests.environment.fio import fio_program
@@ -19,33 +20,46 @@ from tests.environment.kafka import kafka_jars
 from tests.environment.kcat import kcat_program
 from tests.environment.minio import minio_program
 from tests.environment.paths import CACHE, MissingComponentError
-from tests.environment.spark import connector_jars
+from tests.environment.spark import connector_jars, lowest_packages, newest_spark
 
 Component = tuple[str, Callable[[], object]]
 
-# Each chain is one component after the other: Debian's packages have one lock, and the jars need Java.
-CHAINS: tuple[tuple[Component, ...], ...] = (
-    (("MinIO (built from source, some minutes the first time)", minio_program),),
-    (
-        ("Java 17", java_home),
-        ("kcat", kcat_program),
-        ("fio", fio_program),
-        ("Apache Kafka's jars", kafka_jars),
-        ("Spark's Kafka connector", connector_jars),
-        ("Iceberg's runtime for Spark", iceberg_jar),
-        ("Iceberg's bundle for S3", iceberg_aws_jar),
+_JAVA: Final = ("Java 17", java_home)
+_KCAT: Final = ("kcat", kcat_program)
+_CONNECTOR: Final = ("Spark's Kafka connector", connector_jars)
+
+# By stage of .ci/setup.sh. Each chain is one component after the other: Debian's packages have one lock, and the jars
+# need Java.
+CHAINS: Final[Mapping[str, tuple[tuple[Component, ...], ...]]] = {
+    "demo": ((_JAVA, _KCAT, _CONNECTOR),),
+    "test": (
+        (("MinIO (built from source, some minutes the first time)", minio_program),),
+        (
+            ("the newest Spark", newest_spark),
+            ("the oldest packages that the wheel for Spark takes", lowest_packages),
+        ),
+        (
+            _JAVA,
+            _KCAT,
+            ("fio", fio_program),
+            ("Apache Kafka's jars", kafka_jars),
+            _CONNECTOR,
+            ("Iceberg's runtime for Spark", iceberg_jar),
+            ("Iceberg's bundle for S3", iceberg_aws_jar),
+        ),
     ),
-)
+}
 
 
-def main() -> int:
+def main(stage: str) -> int:
     """Install what is missing; return 1 and print instructions when something cannot be."""
+    needed = CHAINS[stage]
     CACHE.mkdir(exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     is_ending = threading.Event()
-    with ThreadPoolExecutor(len(CHAINS)) as pool:
+    with ThreadPoolExecutor(len(needed)) as pool:
         try:
-            chains = [pool.submit(_install, chain, is_ending) for chain in CHAINS]
+            chains = [pool.submit(_install, chain, is_ending) for chain in needed]
             failures = [failure for chain in chains for failure in chain.result()]
         finally:
             is_ending.set()
@@ -71,4 +85,4 @@ def _install(chain: tuple[Component, ...], is_ending: threading.Event) -> list[s
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

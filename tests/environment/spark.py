@@ -1,11 +1,20 @@
-"""Spark's Kafka connector, for the Spark release that the tests pin."""
+"""Spark's Kafka connector for the release that the tests pin, the newest Spark, and the oldest packages beside it."""
 
+import os
+import sys
+import tomllib
+import zlib
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from tests.environment.downloads import run_download
 from tests.environment.iceberg import ICEBERG, iceberg_jar
 from tests.environment.java import fetch_jars, project
+from tests.environment.paths import ROOT, build_once
 
-SPARK_VERSION = "4.0.0"
+SPARK_VERSION = "4.0.0"  # the oldest that we support
+NEWEST_SPARK_VERSION = "4.3.0"
 
 _CONNECTOR = (
     f"org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK_VERSION}",
@@ -18,6 +27,26 @@ _CONNECTOR = (
 def connector_jars() -> Path:
     """Return the directory that holds the connector's jars."""
     return fetch_jars(f"spark-kafka-{SPARK_VERSION}", _CONNECTOR, transitive=False)
+
+
+def newest_spark() -> Path:
+    """Return a directory with pyspark of the newest release, and nothing that it requires."""
+    wanted = ["--no-deps", f"pyspark=={NEWEST_SPARK_VERSION}"]
+    return build_once(f"pyspark-{NEWEST_SPARK_VERSION}", partial(_install, wanted))
+
+
+def lowest_packages() -> Path:
+    """Return a directory with the lowest versions of what the wheel for Spark requires."""
+    project = tomllib.loads((ROOT / "pyspark_headrace" / "pyproject.toml").read_text())["project"]
+    required = sorted(project["dependencies"])
+    chosen = zlib.crc32("\n".join([sys.version, *required]).encode())
+    wanted = ["--resolution", "lowest-direct", "--only-binary", ":all:", *required]
+    return build_once(f"lowest-{chosen:08x}", partial(_install, wanted))
+
+
+def _install(wanted: Sequence[str], directory: Path) -> None:
+    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--target", directory]
+    run_download([*command, *wanted], environment={**os.environ, "UV_SYSTEM_CERTS": "1"})
 
 
 def write_repository(directory: Path) -> None:

@@ -6,7 +6,7 @@ import sys
 import sysconfig
 import venv
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from tests.environment.paths import ROOT
 def build_wheels(directory: Path) -> tuple[Path, Path]:
     """Build the wheels of the broker and of the pipeline for Spark, as `make wheel` does."""
     # What a development installation needs is here.
-    command = ["make", "--old-file=setup", f"VENV={sys.prefix}", f"DIST={directory}", "wheel"]
+    command = ["make", "--old-file=setup-check", f"VENV={sys.prefix}", f"DIST={directory}", "wheel"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (broker,) = directory.glob("headrace-*.whl")
     (spark,) = directory.glob("pyspark_headrace-*.whl")
@@ -38,11 +38,20 @@ def install(
 
     What is required comes from the environment that runs, by links: that takes a second, and no network.
     """
+    return _linked(wheel, directory, set(_required_files(wheel, extras, others)))
+
+
+def install_with(wheel: Path, directory: Path, packages: Path) -> Path:
+    """Make an environment with a wheel and the packages of a directory, by links; return its Python."""
+    return _linked(wheel, directory, packages.iterdir())
+
+
+def _linked(wheel: Path, directory: Path, links: Iterable[Path]) -> Path:
     venv.create(directory, symlinks=True)
     (packages,) = directory.glob("lib/python*/site-packages")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
-    for path in set(_required_files(wheel, extras, others)):
+    for path in links:
         (packages / path.name).symlink_to(path)
     return directory / "bin" / "python"
 
