@@ -38,7 +38,6 @@ def quick_options(*, ui: bool = False) -> list[str]:
         f"spark.ui.enabled={str(ui).lower()}",
         f"spark.driver.extraJavaOptions={QUICK}",
         f"spark.executor.extraJavaOptions={QUICK}",
-        "spark.sql.shuffle.partitions=2",
     )
     return [it for setting in settings for it in ("--conf", setting)]
 

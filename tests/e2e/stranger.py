@@ -16,8 +16,6 @@ SETTINGS = (  # of spark-submit
     "--conf",
     "spark.ui.enabled=false",
     "--conf",
-    "spark.sql.shuffle.partitions=2",
-    "--conf",
     f"spark.driver.extraJavaOptions={_QUICK}",
     "--conf",
     f"spark.executor.extraJavaOptions={_QUICK}",

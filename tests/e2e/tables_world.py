@@ -108,6 +108,14 @@ class TablesWorld:
         CONFLUENT.produce(self.bootstrap, topic, records, compression="zstd")
 
 
+def place(letter: tuple[Any, Any, dict[str, Any]]) -> str:
+    """What a dead letter's key says: topic, partition and offset of its record, and behind them the topic's id."""
+    key, _, headers = letter
+    where, id_ = key.decode(), headers["headrace.topic-id"].decode()
+    assert where.endswith(f"-{id_}")
+    return str(where.removesuffix(f"-{id_}"))
+
+
 def toml_lines(section: Mapping[str, Any]) -> list[str]:
     """Keys and values of a section."""
     return [f"{name} = {toml_value(value)}" for name, value in section.items()]
