@@ -66,8 +66,13 @@ def missing_at_brokers(source: SourceConfig, topics: Sequence[str]) -> list[str]
 
 def admin_client(source: SourceConfig) -> AdminClient:
     """A client that asks brokers."""
-    own = {"bootstrap.servers": source.bootstrap_servers, "log_level": _ERRORS_ONLY}
-    return AdminClient({**source.client, **own})
+    return AdminClient(
+        {
+            **source.client,
+            "bootstrap.servers": source.bootstrap_servers,
+            "log_level": _ERRORS_ONLY,
+        }
+    )
 
 
 def _no_ends(source: SourceConfig, error: KafkaException) -> NoEndsError:

@@ -189,11 +189,14 @@ def paths_of(kind: IcebergType, place: Path) -> Iterator[tuple[Path, str]]:
             for name, inner in (("key", kind.key_type), ("value", kind.value_type)):
                 yield place.part(name), name
                 yield from paths_of(inner, place.part(name))
+        case _:
+            return
 
 
 def unusable_paths(struct: StructType) -> list[tuple[tuple[str, ...], str]]:
     """Fields that no data file can have, outermost first, and why: of two that are the same, the later one."""
-    marks, found = Marks(), []
+    marks = Marks()
+    found: list[tuple[tuple[str, ...], str]] = []
     for path, name in paths_of(struct, Path()):
         if any(path.names[: len(it)] == it for it, _ in found):
             continue

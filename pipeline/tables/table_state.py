@@ -138,9 +138,11 @@ def changed_properties(
 def begun_anew(state: TableState, topic: str, topic_id: str) -> tuple[dict[str, str], list[str]]:
     """The properties that change, and those that go, when a topic is read from its first record."""
     changed = {CHECKPOINT: str(state.checkpoint + 1)}
+    names = [OFFSETS, DEAD_LETTERS, COMMITTED_AT, QUERY_ID, BATCH_ID]
     if topic_id:
         changed[TOPIC_ID + topic] = topic_id
-    names = (OFFSETS, DEAD_LETTERS, COMMITTED_AT, QUERY_ID, BATCH_ID)
+    else:
+        names.append(TOPIC_ID)
     return changed, [STOPPED, *(it + topic for it in names)]
 
 

@@ -37,6 +37,7 @@ class BrokerTopicIds:
         """
         if self._client is None:
             self._client = admin_client(self._source)
+        why = ""
         for attempt in range(ATTEMPTS):
             if attempt:
                 self._sleep(_WAIT_S)
