@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--master", help="for run: Spark's master")
     parser.add_argument("--jars", help="for run: jars, instead of those that Spark downloads")
-    parser.add_argument("--topic", default="", help="for mend: a topic that is begun anew")
+    parser.add_argument("--topic", default="", help="for mend: a topic that is begun again")
     parser.add_argument("--yes", action="store_true", help="for mend: change what is told")
     parser.epilog = "For run, arguments behind `--` are spark-submit's."
     cut = arguments.index("--") if "--" in arguments else len(arguments)
@@ -99,14 +99,14 @@ def _mend(config: "PipelineConfig", given: argparse.Namespace) -> int:
     from headrace.pipeline.tables.catalogs import open_catalog  # noqa: PLC0415
     from headrace.pipeline.tables.end_offsets import NoEndsError, end_offsets  # noqa: PLC0415
     from headrace.pipeline.tables.errors import TableError  # noqa: PLC0415
-    from headrace.pipeline.tables.mending import Found, mended  # noqa: PLC0415
+    from headrace.pipeline.tables.mending import TopicsNow, mended  # noqa: PLC0415
     from headrace.pipeline.tables.topic_ids import topic_ids  # noqa: PLC0415
 
     topics = [given.topic] if given.topic else []
     try:
-        found = Found({}, {})
+        found = TopicsNow({}, {})
         if topics:
-            found = Found(topic_ids(config.source, topics), end_offsets(config.source, topics))
+            found = TopicsNow(topic_ids(config.source, topics), end_offsets(config.source, topics))
         catalog = open_catalog(config.catalog)
         for row in mended(config, catalog, given.topic, found, is_sure=given.yes):
             print(json.dumps(row))

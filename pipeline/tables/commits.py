@@ -80,7 +80,9 @@ def _refuse_another_topic(table: Table, state: TableState, commit: Commit) -> No
     if other:
         raise TableError(f"table {name}: {recreated(other)}")
     if state.checkpoint != commit.checkpoint:
-        raise TableError(f"table {name}: a topic was begun anew while this job ran; start it again")
+        raise TableError(
+            f"table {name}: a topic was begun again while this job ran; start it again"
+        )
 
 
 def recreated(topic: str) -> str:

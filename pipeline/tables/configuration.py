@@ -146,5 +146,5 @@ class PipelineConfig:
     tables: tuple[TableConfig, ...]
 
     def checkpoint_of(self, table: TableConfig, number: int = 0) -> str:
-        """Where the query of a table keeps its checkpoint; with another number once a topic was begun anew."""
+        """Where the query of a table keeps its checkpoint; with another number once a topic was begun again."""
         return f"{self.checkpoint.rstrip('/')}/{table.name}{f'@{number}' if number else ''}"

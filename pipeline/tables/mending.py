@@ -2,7 +2,7 @@
 
 - A column that no data file can have keeps every file from being written. It has no values, so it is dropped.
 - A topic that was deleted and created again is read from its first record, into the table that it had before. Its
-  offsets there begin anew, and so does the checkpoint. Rows of the earlier topic stay.
+  offsets there begin again, and so does the checkpoint. Rows of the earlier topic stay.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,16 +17,16 @@ from headrace.pipeline.tables.catalogs import existing_table
 from headrace.pipeline.tables.configuration import PipelineConfig, TableConfig
 from headrace.pipeline.tables.errors import TableError
 from headrace.pipeline.tables.field_names import unusable_paths
-from headrace.pipeline.tables.table_state import Counts, begun_anew, table_state
+from headrace.pipeline.tables.table_state import Counts, begun_again, table_state
 from headrace.pipeline.tables.trials import obstacle
 
 DROP: Final = "drop column"
-ANEW: Final = "begin topic anew"
+AGAIN: Final = "begin topic again"
 Column = tuple[tuple[str, ...], str]  # path, and why it cannot stay
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TopicsNow:
     """What the source tells of topics now."""
 
     topic_ids: Mapping[str, str]
@@ -34,14 +34,14 @@ class Found:
 
 
 def mended(
-    config: PipelineConfig, catalog: Catalog, topic: str, found: Found, *, is_sure: bool
+    config: PipelineConfig, catalog: Catalog, topic: str, found: TopicsNow, *, is_sure: bool
 ) -> Iterator[dict[str, object]]:
     """Mend the tables of a configuration; tell each change, also without making it.
 
     Args:
         config: of the pipeline.
         catalog: where the tables are.
-        topic: that is begun anew; empty for none.
+        topic: that is begun again; empty for none.
         found: what the source tells of it.
         is_sure: whether to change anything.
 
@@ -88,7 +88,7 @@ def _staged(table: Table, columns: Sequence[Column]) -> tuple[Transaction, str]:
 
 
 def _with_topic(
-    config: TableConfig, table: Table, topic: str, found: Found, *, is_sure: bool
+    config: TableConfig, table: Table, topic: str, found: TopicsNow, *, is_sure: bool
 ) -> dict[str, object]:
     state = table_state(table.properties, config.topics)
     known, now = state.topic_ids.get(topic, ""), found.topic_ids.get(topic, "")
@@ -100,13 +100,13 @@ def _with_topic(
         raise TableError(
             f"table {config.name} has the records of this very topic {topic}: they would be added once more"
         )
-    changed, removed = begun_anew(state, topic, now)
+    changed, removed = begun_again(state, topic, now)
     if is_sure:
         with table.transaction() as transaction:
             transaction.set_properties(changed)
             transaction.remove_properties(*(it for it in removed if it in table.properties))
     reason = f"it was deleted and created again: {now or 'its id is not known'}, and {known or 'none'} before"
-    return _row(config, ANEW, topic, reason, is_done=is_sure)
+    return _row(config, AGAIN, topic, reason, is_done=is_sure)
 
 
 def _row(

@@ -44,9 +44,10 @@ def run_pipeline(
     stopped: dict[str, str] = {}
     running: dict[str, tuple[StreamingQuery, MicroBatches]] = {}
     choose_shuffle_partitions(session)
+    ask = asking(config.source)
     for table in config.tables:
         try:
-            batches = micro_batches(config, table, now_ms)
+            batches = micro_batches(config, table, now_ms, ask)
         except _CANNOT_START as error:
             stopped[table.name] = str(error)
             LOGGER.error("table %s does not start: %s", table.name, error)  # noqa: TRY400 - the text says it all
@@ -79,15 +80,15 @@ def choose_shuffle_partitions(session: SparkSession) -> None:
         session.conf.set(_SHUFFLE_PARTITIONS, str(context.defaultParallelism))
 
 
+def asking(source: SourceConfig) -> Ask:
+    """How the ids of topics are asked for; brokers by one client for all tables."""
+    return partial(topic_ids, source) if source.format == "headrace" else BrokerTopicIds(source).ask
+
+
 def micro_batches(
-    config: PipelineConfig, table: TableConfig, now_ms: Callable[[], int]
+    config: PipelineConfig, table: TableConfig, now_ms: Callable[[], int], ask: Ask
 ) -> MicroBatches:
     """What takes the micro-batches of a table."""
-    source = config.source
-    if source.format == "headrace":
-        ask: Ask = partial(topic_ids, source)
-    else:
-        ask = BrokerTopicIds(source).ask
     identities = TopicIdentities(table.name, table.topics, ask)
     catalog = open_catalog(config.catalog)
     return MicroBatches(config, table, catalog, dead_letters(config), now_ms, identities)
@@ -114,7 +115,7 @@ def start_query(
     if number:
         QueryCheckpoint(session, config.checkpoint_of(table, number - 1)).remove()
     writer = (
-        read_stream(session, config.source, table, is_anew=number > 0)
+        read_stream(session, config.source, table, is_again=number > 0)
         .writeStream.queryName(f"{config.name}: {table.name}")
         .foreachBatch(batches)
         .option("checkpointLocation", checkpoint)
@@ -125,12 +126,12 @@ def start_query(
 
 
 def read_stream(
-    session: SparkSession, source: SourceConfig, table: TableConfig, *, is_anew: bool = False
+    session: SparkSession, source: SourceConfig, table: TableConfig, *, is_again: bool = False
 ) -> DataFrame:
-    """The records of a table's topics, without copies where that is wanted; from the first ones if it begins anew."""
+    """The records of a table's topics, without copies where that is wanted; from the first ones if it begins again."""
     reader = session.readStream.format(source.format)
     options = source_options(source, table)
-    if is_anew:
+    if is_again:
         options["startingOffsets"] = "earliest"
     for name, value in options.items():
         reader = reader.option(name, value)

@@ -11,7 +11,7 @@ whatever became of its checkpoint.
     | headrace.query-id.TOPIC           | id of the query that made it                                   |
     | headrace.batch-id.TOPIC           | its number of the micro-batch                                  |
     | headrace.topic-id.TOPIC           | id of the topic that the offsets are of                        |
-    | headrace.checkpoint               | number of the checkpoint; another one each time a topic is begun anew |
+    | headrace.checkpoint               | number of the checkpoint; another one each time a topic is begun again |
     | headrace.stopped                  | JSON: when and why the job stopped this table; none while it runs |
     | headrace.ignored-fields           | JSON: paths of fields that have no column and will have none, and why |
 """
@@ -135,7 +135,7 @@ def changed_properties(
     return found
 
 
-def begun_anew(state: TableState, topic: str, topic_id: str) -> tuple[dict[str, str], list[str]]:
+def begun_again(state: TableState, topic: str, topic_id: str) -> tuple[dict[str, str], list[str]]:
     """The properties that change, and those that go, when a topic is read from its first record."""
     changed = {CHECKPOINT: str(state.checkpoint + 1)}
     names = [OFFSETS, DEAD_LETTERS, COMMITTED_AT, QUERY_ID, BATCH_ID]

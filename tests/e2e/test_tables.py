@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from headrace.pipeline.tables.catalogs import open_catalog
 from headrace.pipeline.tables.checking import check_tables
 from headrace.pipeline.tables.errors import TableError
-from headrace.pipeline.tables.mending import Found, mended
+from headrace.pipeline.tables.mending import TopicsNow, mended
 from headrace.pipeline.tables.status import status_rows
 from headrace.pipeline.tables.table_files import stored_files
 from headrace.pipeline.tables.topic_ids import topic_ids
@@ -329,7 +329,7 @@ def test_a_table_with_a_column_that_no_file_can_have_is_mended(
     assert rows[0]["stopped"] == stopped["shop.broken"]
     assert problems == [f"table shop.broken: {why}"]
     for is_sure in (False, True):
-        (done,) = mended(config, catalog, "", Found({}, {}), is_sure=is_sure)
+        (done,) = mended(config, catalog, "", TopicsNow({}, {}), is_sure=is_sure)
         assert (done["what"], done["name"], done["done"]) == ("drop column", "", is_sure)
         assert (world.run(spark, config) == {}) == is_sure
     assert sorted(it["id"] for it in world.rows(config, "shop.broken")) == [1, 2]
@@ -337,7 +337,7 @@ def test_a_table_with_a_column_that_no_file_can_have_is_mended(
     assert (row["stopped"], row["lag"]) == (None, 0)
 
 
-def test_a_topic_that_is_deleted_and_created_again_stops_its_table_until_it_is_begun_anew(
+def test_a_topic_that_is_deleted_and_created_again_stops_its_table_until_it_is_begun_again(
     spark: SparkSession, world: TablesWorld, create_topic: Callable[..., str]
 ) -> None:
     topic, stays, dead = create_topic("again"), create_topic("stays"), create_topic("dead")
@@ -361,10 +361,10 @@ def test_a_topic_that_is_deleted_and_created_again_stops_its_table_until_it_is_b
     assert check_tables(config)[1] == [stopped]
     assert sorted(it["id"] for it in world.rows(config, "shop.again")) == [1, 2, 3]
 
-    found = Found(topic_ids(config.source, [topic]), ends)
+    found = TopicsNow(topic_ids(config.source, [topic]), ends)
     for is_sure in (False, True):
         (done,) = mended(config, catalog, topic, found, is_sure=is_sure)
-        assert (done["what"], done["name"], done["done"]) == ("begin topic anew", topic, is_sure)
+        assert (done["what"], done["name"], done["done"]) == ("begin topic again", topic, is_sure)
         assert (world.run(spark, config) == {}) == is_sure
     with pytest.raises(TableError, match="very topic"):
         list(mended(config, catalog, topic, found, is_sure=True))

@@ -63,7 +63,7 @@ def status(*, file: Path, output: str) -> None:
 @pipeline.command()
 @_FILE
 @click.option(
-    "--topic", metavar="TOPIC", help="Begin this topic anew, which was deleted and created again."
+    "--topic", metavar="TOPIC", help="Begin this topic again, which was deleted and created again."
 )
 @click.option("--yes", is_flag=True, help="Change the tables; without it, nothing is changed.")
 @output_option

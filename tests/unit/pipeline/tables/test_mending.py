@@ -10,7 +10,7 @@ from headrace.broker.cli.root import run
 from headrace.pipeline.tables.catalogs import refuse_unwritable
 from headrace.pipeline.tables.checking import checked_table
 from headrace.pipeline.tables.errors import TableError
-from headrace.pipeline.tables.mending import Found, mended
+from headrace.pipeline.tables.mending import TopicsNow, mended
 from headrace.pipeline.tables.notes import note_running, note_stopped
 from headrace.pipeline.tables.registered_columns import RegisteredColumns
 from headrace.pipeline.tables.status import status_rows
@@ -63,32 +63,32 @@ def test_columns_that_no_file_can_have_are_dropped(
     before = scene.table.metadata_location
     for is_sure in (False, True):
         assert scene.catalog.load_table("shop.orders").metadata_location == before
-        done = list(mended(scene.config, scene.catalog, "", Found({}, {}), is_sure=is_sure))
+        done = list(mended(scene.config, scene.catalog, "", TopicsNow({}, {}), is_sure=is_sure))
         assert [(it["name"], it["done"]) for it in done] == [(it, is_sure) for it in dropped]
     scene.table = scene.catalog.load_table("shop.orders")
     refuse_unwritable("shop.orders", scene.table.metadata)
     assert {it.name for it in scene.table.schema().fields if "kafka" not in it.name} == left
     scene.commit(scene.run(records([{"id": 1}])).told, 1)
     assert [it["id"] for it in scene.rows()] == [1]
-    assert list(mended(scene.config, scene.catalog, "", Found({}, {}), is_sure=True)) == []
+    assert list(mended(scene.config, scene.catalog, "", TopicsNow({}, {}), is_sure=True)) == []
 
 
-def test_a_topic_is_begun_anew_only_if_it_is_another_one(tmp_path: Path) -> None:
+def test_a_topic_is_begun_again_only_if_it_is_another_one(tmp_path: Path) -> None:
     scene = TableScene(tmp_path, COLUMNS)
     told = scene.told(records([{"id": 1}, {"id": 2}]))
     scene.commit(told, 2, topic_ids={"orders": OLD})
 
     def mend(topic_id: str, end: int) -> list[dict[str, object]]:
-        found = Found({"orders": topic_id}, {"orders": {0: end}})
+        found = TopicsNow({"orders": topic_id}, {"orders": {0: end}})
         return list(mended(scene.config, scene.catalog, "orders", found, is_sure=True))
 
     with pytest.raises(TableError, match="records of this very topic"):
         mend(OLD, 5)
     with pytest.raises(TableError, match="no table of the configuration has the topic x"):
-        list(mended(scene.config, scene.catalog, "x", Found({}, {}), is_sure=True))
+        list(mended(scene.config, scene.catalog, "x", TopicsNow({}, {}), is_sure=True))
     with pytest.raises(TableError, match="there is no topic orders"):
-        list(mended(scene.config, scene.catalog, "orders", Found({}, {}), is_sure=True))
-    assert [it["what"] for it in mend(NEW, 5)] == ["begin topic anew"]
+        list(mended(scene.config, scene.catalog, "orders", TopicsNow({}, {}), is_sure=True))
+    assert [it["what"] for it in mend(NEW, 5)] == ["begin topic again"]
     scene.table = scene.catalog.load_table("shop.orders")
     state = table_state(scene.table.properties, ["orders"])
     assert (state.offsets, state.topic_ids, state.checkpoint) == (
@@ -99,7 +99,7 @@ def test_a_topic_is_begun_anew_only_if_it_is_another_one(tmp_path: Path) -> None
     # A job that has not noticed adds nothing: neither what it read of the earlier topic, nor by its old checkpoint.
     with pytest.raises(TableError, match="was deleted and created again"):
         scene.commit(told, 3, topic_ids={"orders": OLD}, checkpoint=1)
-    with pytest.raises(TableError, match="begun anew while this job ran"):
+    with pytest.raises(TableError, match="begun again while this job ran"):
         scene.commit(told, 3)
     again = scene.told(records([{"id": 3}]))
     assert scene.commit(again, 1, topic_ids={"orders": NEW}, checkpoint=1)
@@ -112,11 +112,11 @@ def test_a_topic_of_unknown_id_that_is_shorter_than_its_table_is_another_one(
     """As in tables of older versions."""
     scene = TableScene(tmp_path, COLUMNS)
     scene.commit(scene.told(records([{"id": 1}, {"id": 2}])), 2)
-    found = Found({}, {"orders": {0: 1}})
+    found = TopicsNow({}, {"orders": {0: 1}})
     assert len(list(mended(scene.config, scene.catalog, "orders", found, is_sure=True))) == 1
     scene.table = scene.catalog.load_table("shop.orders")
     scene.commit(scene.told(records([{"id": 1}, {"id": 2}])), 2, checkpoint=1)
-    found = Found({}, {"orders": {0: 2}})
+    found = TopicsNow({}, {"orders": {0: 2}})
     with pytest.raises(TableError, match="very topic"):
         list(mended(scene.config, scene.catalog, "orders", found, is_sure=True))
 
