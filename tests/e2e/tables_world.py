@@ -64,6 +64,12 @@ class TablesWorld:
         """The rows of a table."""
         return self.table(config, name).scan().to_arrow().to_pylist()
 
+    def added_files(self, config: PipelineConfig, name: str) -> list[int]:
+        """How many data files each commit of a micro-batch has added, as far as snapshots tell."""
+        summaries = [it.summary for it in self.table(config, name).snapshots()]
+        told = [it for it in summaries if it is not None and it["headrace.batch-id"]]
+        return [int(it["added-data-files"] or 0) for it in told]
+
     def orphans(self, config: PipelineConfig, name: str) -> list[str]:
         """Files below a table that no snapshot names."""
         table = self.table(config, name)

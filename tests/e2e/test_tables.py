@@ -12,7 +12,6 @@ import duckdb
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyiceberg.schema import Schema
-from pyiceberg.table import Table
 from pyiceberg.types import LongType, NestedField
 from pyspark.sql import SparkSession
 
@@ -238,12 +237,6 @@ def test_small_files_are_merged_and_snapshots_expire(
     assert len(files) <= 4
 
 
-def added_files(table: Table) -> list[int]:
-    """How many data files each commit of a micro-batch has added."""
-    summaries = [it.summary for it in table.snapshots() if it.summary is not None]
-    return [int(it["added-data-files"] or 0) for it in summaries if it["headrace.batch-id"]]
-
-
 @pytest.mark.parametrize("partition_by", [[], ["bucket(2, id)"]])
 def test_an_upsert_makes_few_files_whatever_spark_is_set_to(
     spark: SparkSession,
@@ -266,8 +259,7 @@ def test_an_upsert_makes_few_files_whatever_spark_is_set_to(
             assert world.run(spark, config) == {}
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", str(number))
-    found = world.table(config, "shop.many")
-    assert sorted(added_files(found)) == [max(1, len(partition_by) * 2)] * 3
+    assert sorted(world.added_files(config, "shop.many")) == [max(1, len(partition_by) * 2)] * 3
     rows = world.rows(config, "shop.many")
     assert sorted((it["id"], it["n"]) for it in rows) == sorted((f"c{it}", 2) for it in range(300))
 

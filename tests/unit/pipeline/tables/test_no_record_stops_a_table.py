@@ -8,7 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from headrace.pipeline.tables import deduplication, rows
 from headrace.pipeline.tables.decoding import JsonDecoder
+from headrace.pipeline.tables.events import event_of
 from headrace.pipeline.tables.evolution import evolution
 from headrace.pipeline.tables.rows import RowMaker
 from headrace.pipeline.tables.write_task import IGNORED
@@ -303,3 +305,26 @@ def test_fields_that_are_left_out_are_bounded(tmp_path: Path) -> None:
     told = scene.run(records([document])).told
     assert [kind for kind, _ in told].count(IGNORED) == 1
     assert len(scene.run(records([document])).ignored) == 100
+
+
+def test_a_record_that_copies_are_looked_for_by(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it does to the search is done again where rows are made, and makes it a bad record there."""
+    more = "deduplicate_by = ['id']\nevent_time = 'at'\nwatermark = '1 minute'\n"
+    scene = TableScene(tmp_path, COLUMNS + more)
+    fine = {"id": 1, "at": "2026-01-31T12:00:00Z"}
+    batch = records([fine, {**fine, "at": "0001-01-01T00:00:00+14:00"}, b"{", None])
+
+    def failing(document: Any, table: Any) -> Any:
+        if document["at"].startswith("0001"):
+            raise LookupError("odd")
+        return event_of(document, table)
+
+    for module in (deduplication, rows):
+        monkeypatch.setattr(module, "event_of", failing)
+    (keyed,) = deduplication.KeyTask(scene.configured)([batch])
+    identities = keyed.column("_event_key").to_pylist()
+    assert identities == ["[1]", "orders-0-1", "orders-0-2", "orders-0-3"]
+    count, reasons = outcome(scene, batch)
+    assert (count, reasons[0]) == (1, "LookupError: odd")

@@ -3,6 +3,7 @@
 import pickle
 import random
 from pathlib import Path
+from unittest.mock import Mock, call
 
 import pyarrow as pa
 import pytest
@@ -11,6 +12,7 @@ from headrace.pipeline.tables import newest_rows
 from headrace.pipeline.tables.data_files import TableFiles, decode_data_file
 from headrace.pipeline.tables.merging import ChangedKeys, RewriteTask, rewrite_groups
 from headrace.pipeline.tables.micro_batch import upsert_tasks
+from headrace.pipeline.tables.queries import choose_shuffle_partitions
 from headrace.pipeline.tables.table_state import TableState
 from headrace.pipeline.tables.write_task import KEYS
 from tests.unit.pipeline.tables.table_scene import TableScene, records
@@ -78,3 +80,16 @@ def test_the_newest_rows_of_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPat
                 expected[key.decode()] = value["n"]
     scene.commit(scene.run(*batches).told, 300)
     assert {it["id"]: it["n"] for it in scene.rows()} == expected
+
+
+@pytest.mark.parametrize(("is_chosen", "number"), [(False, "3"), (True, None)])
+def test_shuffles_have_as_many_tasks_as_cores_unless_somebody_chose(
+    is_chosen: bool, number: str | None
+) -> None:
+    session = Mock()
+    session.sparkContext.getConf().contains.return_value = is_chosen
+    session.sparkContext.defaultParallelism = 3
+    choose_shuffle_partitions(session)
+    name = "spark.sql.shuffle.partitions"
+    session.sparkContext.getConf().contains.assert_called_with(name)
+    assert session.conf.set.mock_calls == ([] if number is None else [call(name, number)])
