@@ -50,13 +50,21 @@ def mended(
     """
     if topic and not any(topic in it.topics for it in config.tables):
         raise TableError(f"no table of the configuration has the topic {topic}")
+    if topic and not found.ends.get(topic):
+        raise TableError(f"there is no topic {topic}")
+    others = 0
     for it in config.tables:
         table = existing_table(catalog, it.name)
         if table is None:
             continue
         yield from _without_columns(it, table, is_sure=is_sure)
-        if topic in it.topics:
+        if topic in it.topics and _is_another(table, topic, found):
+            others += 1
             yield _with_topic(it, table, topic, found, is_sure=is_sure)
+    if topic and not others:
+        raise TableError(
+            f"no table has records of an earlier topic {topic}: those of this one would be added once more"
+        )
 
 
 def _without_columns(
@@ -87,25 +95,27 @@ def _staged(table: Table, columns: Sequence[Column]) -> tuple[Transaction, str]:
     return transaction, obstacle(transaction.table_metadata)
 
 
+def _is_another(table: Table, topic: str, found: TopicsNow) -> bool:
+    """Whether a topic is not the one that the table has records of, by its id, or by its end."""
+    state = table_state(table.properties, [topic])
+    known, now = state.topic_ids.get(topic, ""), found.topic_ids.get(topic, "")
+    if known and now and known != now:
+        return True
+    ends = found.ends[topic]
+    return any(ends.get(it, 0) < offset for it, offset in state.offsets[topic].items())
+
+
 def _with_topic(
     config: TableConfig, table: Table, topic: str, found: TopicsNow, *, is_sure: bool
 ) -> dict[str, object]:
     state = table_state(table.properties, config.topics)
     known, now = state.topic_ids.get(topic, ""), found.topic_ids.get(topic, "")
-    reached, ends = state.offsets.get(topic, {}), found.ends.get(topic, {})
-    is_shorter = any(ends.get(it, 0) < offset for it, offset in reached.items())
-    if not ends:
-        raise TableError(f"there is no topic {topic}")
-    if known == now and not is_shorter:
-        raise TableError(
-            f"table {config.name} has the records of this very topic {topic}: they would be added once more"
-        )
     changed, removed = begun_again(state, topic, now)
     if is_sure:
         with table.transaction() as transaction:
             transaction.set_properties(changed)
             transaction.remove_properties(*(it for it in removed if it in table.properties))
-    reason = f"it was deleted and created again: {now or 'its id is not known'}, and {known or 'none'} before"
+    reason = f"its id is {now or 'not known'}, and that of the earlier one {known or 'was not'}"
     return _row(config, AGAIN, topic, reason, is_done=is_sure)
 
 

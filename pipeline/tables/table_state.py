@@ -157,10 +157,13 @@ def other_topic(known: Mapping[str, str], told: Mapping[str, str]) -> str:
 
 
 def offsets_missing(state: TableState, starts: Counts) -> tuple[str, int, int] | None:
-    """Topic, partition and offset from which on a table lacks records that its checkpoint has behind it."""
-    for topic, partitions in starts.items():
-        for partition, start in partitions.items():
-            reached = state.offsets.get(topic, {}).get(partition, 0)
+    """Topic, partition and offset from which on a table lacks records that its checkpoint has behind it.
+
+    Topics that the table no longer has are still in a checkpoint.
+    """
+    for topic in starts.keys() & state.offsets.keys():
+        for partition, start in starts[topic].items():
+            reached = state.offsets[topic].get(partition, 0)
             if reached < start:
                 return topic, partition, reached
     return None

@@ -111,4 +111,5 @@ def test_a_table_that_lacks_what_its_checkpoint_has_behind_it() -> None:
     state = TableState(offsets={"t": {0: 5}})
     assert offsets_missing(state, {"t": {0: 5, 1: 0}}) is None
     assert offsets_missing(state, {"t": {0: 5, 1: 2}}) == ("t", 1, 0)
-    assert offsets_missing(TableState(), {"t": {0: 1}}) == ("t", 0, 0)
+    assert offsets_missing(TableState(offsets={"t": {}}), {"t": {0: 1}}) == ("t", 0, 0)
+    assert offsets_missing(state, {"no longer": {0: 1}}) is None
