@@ -17,10 +17,10 @@ from headrace.pipeline.tables.configuration import PipelineConfig, SourceConfig,
 from headrace.pipeline.tables.dead_letters import DeadLetters, DeadLetterTopic, NoDeadLetters
 from headrace.pipeline.tables.deduplication import without_copies
 from headrace.pipeline.tables.errors import TableError, told
-from headrace.pipeline.tables.identities import Ask, TopicIdentities
+from headrace.pipeline.tables.identities import TopicIdentities
 from headrace.pipeline.tables.micro_batch import MicroBatches
 from headrace.pipeline.tables.source_offsets import QueryCheckpoint
-from headrace.pipeline.tables.topic_ids import BrokerTopicIds, topic_ids
+from headrace.pipeline.tables.topic_ids import topic_ids
 
 LOGGER: Final = logging.getLogger("headrace.tables")
 _CANNOT_START: Final = (
@@ -44,10 +44,9 @@ def run_pipeline(
     stopped: dict[str, str] = {}
     running: dict[str, tuple[StreamingQuery, MicroBatches]] = {}
     choose_shuffle_partitions(session)
-    ask = asking(config.source)
     for table in config.tables:
         try:
-            batches = micro_batches(config, table, now_ms, ask)
+            batches = micro_batches(config, table, now_ms)
         except _CANNOT_START as error:
             stopped[table.name] = str(error)
             LOGGER.error("table %s does not start: %s", table.name, error)  # noqa: TRY400 - the text says it all
@@ -80,15 +79,11 @@ def choose_shuffle_partitions(session: SparkSession) -> None:
         session.conf.set(_SHUFFLE_PARTITIONS, str(context.defaultParallelism))
 
 
-def asking(source: SourceConfig) -> Ask:
-    """How the ids of topics are asked for; brokers by one client for all tables."""
-    return partial(topic_ids, source) if source.format == "headrace" else BrokerTopicIds(source).ask
-
-
 def micro_batches(
-    config: PipelineConfig, table: TableConfig, now_ms: Callable[[], int], ask: Ask
+    config: PipelineConfig, table: TableConfig, now_ms: Callable[[], int]
 ) -> MicroBatches:
     """What takes the micro-batches of a table."""
+    ask = partial(topic_ids, config.source)
     identities = TopicIdentities(table.name, table.topics, ask)
     catalog = open_catalog(config.catalog)
     return MicroBatches(config, table, catalog, dead_letters(config), now_ms, identities)

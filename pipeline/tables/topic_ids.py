@@ -21,46 +21,36 @@ _MASK: Final = 2**64 - 1
 _UNKNOWN: Final = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC)  # noqa: SLF001 - its public spelling
 
 
-class BrokerTopicIds:
-    """Asks brokers, by one client."""
-
-    def __init__(self, source: SourceConfig, sleep: Callable[[float], None] = time.sleep) -> None:
-        self._source = source
-        self._sleep = sleep
-        self._client: AdminClient | None = None
-
-    def ask(self, topics: Sequence[str]) -> Mapping[str, str]:
-        """The ids of those that are there; none from brokers that know no ids.
-
-        Raises:
-            NoEndsError: the brokers do not answer.
-        """
-        if self._client is None:
-            self._client = admin_client(self._source)
-        why = ""
-        for attempt in range(ATTEMPTS):
-            if attempt:
-                self._sleep(_WAIT_S)
-            try:
-                return _described(self._client, topics)
-            except KafkaException as error:
-                why = error.args[0].str()
-        raise NoEndsError(f"{self._source.bootstrap_servers}: {why}")
-
-
-def topic_ids(source: SourceConfig, topics: Sequence[str]) -> Mapping[str, str]:
-    """The ids of topics as the source sees them now.
+def topic_ids(
+    source: SourceConfig, topics: Sequence[str], sleep: Callable[[float], None] = time.sleep
+) -> Mapping[str, str]:
+    """The ids of topics as the source sees them now; none of those that are not there, or from brokers without ids.
 
     Raises:
         NoEndsError: neither brokers nor bucket tell it.
     """
     if source.format != "headrace":
-        return BrokerTopicIds(source).ask(topics)
+        return _of_brokers(source, topics, sleep)
     try:
         catalog = newest_catalog(open_bucket(source.bucket), source.options.get("cluster", ""))
     except SourceError as error:
         raise NoEndsError(str(error)) from error
     return {it: catalog.topic_id(it) for it in topics if catalog.has_topic(it)}
+
+
+def _of_brokers(
+    source: SourceConfig, topics: Sequence[str], sleep: Callable[[float], None]
+) -> Mapping[str, str]:
+    client = admin_client(source)
+    why = ""
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            sleep(_WAIT_S)
+        try:
+            return _described(client, topics)
+        except KafkaException as error:
+            why = error.args[0].str()
+    raise NoEndsError(f"{source.bootstrap_servers}: {why}")
 
 
 def _described(client: AdminClient, topics: Sequence[str]) -> dict[str, str]:
