@@ -1,4 +1,4 @@
-"""What `headrace pipeline run|check|status FILE` starts: results as JSON lines on standard output."""
+"""What `headrace pipeline run|check|status|mend FILE` starts: results as JSON lines on standard output."""
 
 import argparse
 import json
@@ -20,10 +20,12 @@ _MISSING = "{} is not installed here: pip install 'headrace[tables]', or the whe
 def main(arguments: Sequence[str]) -> int:
     """Run a command; return its exit code: 1 for what failed, 2 for a wrong configuration."""
     parser = argparse.ArgumentParser(prog="python -m headrace.pipeline.tables", description=__doc__)
-    parser.add_argument("command", choices=["run", "check", "status"])
+    parser.add_argument("command", choices=["run", "check", "status", "mend"])
     parser.add_argument("file", type=Path)
     parser.add_argument("--master", help="for run: Spark's master")
     parser.add_argument("--jars", help="for run: jars, instead of those that Spark downloads")
+    parser.add_argument("--topic", default="", help="for mend: a topic that is begun again")
+    parser.add_argument("--yes", action="store_true", help="for mend: change what is told")
     parser.epilog = "For run, arguments behind `--` are spark-submit's."
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     given = parser.parse_args(arguments[:cut])
@@ -36,6 +38,8 @@ def main(arguments: Sequence[str]) -> int:
         )
         if given.command == "run":
             return _run(config, given)
+        if given.command == "mend":
+            return _mend(config, given)
         return _check(config) if given.command == "check" else _status(config)
     except ImportError as error:
         return _told(_MISSING.format(error.name or error), _FAILED)
@@ -89,6 +93,26 @@ def _status(config: "PipelineConfig") -> int:
     for row in status_rows(config, open_catalog(config.catalog), ends):
         print(json.dumps(row))
     return code
+
+
+def _mend(config: "PipelineConfig", given: argparse.Namespace) -> int:
+    from headrace.pipeline.tables.catalogs import open_catalog  # noqa: PLC0415
+    from headrace.pipeline.tables.end_offsets import NoEndsError, end_offsets  # noqa: PLC0415
+    from headrace.pipeline.tables.errors import TableError  # noqa: PLC0415
+    from headrace.pipeline.tables.mending import TopicsNow, mended  # noqa: PLC0415
+    from headrace.pipeline.tables.topic_ids import topic_ids  # noqa: PLC0415
+
+    topics = [given.topic] if given.topic else []
+    try:
+        found = TopicsNow({}, {})
+        if topics:
+            found = TopicsNow(topic_ids(config.source, topics), end_offsets(config.source, topics))
+        catalog = open_catalog(config.catalog)
+        for row in mended(config, catalog, given.topic, found, is_sure=given.yes):
+            print(json.dumps(row))
+    except (NoEndsError, TableError) as error:
+        return _told(str(error), _FAILED)
+    return 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,14 @@ import fastavro
 from headrace.pipeline.tables.column_types import MAX_PRECISION
 from headrace.pipeline.tables.errors import BadRecordError
 from headrace.pipeline.tables.registry import RegisteredSchema
-from headrace.pipeline.tables.shapes import MAX_DEPTH, ListShape, MapShape, Shape
+from headrace.pipeline.tables.shapes import (
+    MAX_DEPTH,
+    ListShape,
+    MapShape,
+    SchemaWalk,
+    Shape,
+    walked,
+)
 
 _PRIMITIVES: Final[Mapping[str, Shape]] = {
     "null": None,
@@ -53,7 +60,7 @@ class AvroSchema:
         except (ValueError, KeyError, TypeError, fastavro.schema.SchemaParseException) as error:
             raise BadRecordError(f"its schema is no Avro: {error}") from error
         self._named = named
-        found = _shape(self._schema, named, 0)
+        found = walked(lambda walk: _shape(self._schema, named, 0, walk))
         if not isinstance(found, dict):
             raise BadRecordError("its Avro schema is no record")
         self._shape = found
@@ -78,31 +85,35 @@ class AvroSchema:
         return self._shape
 
 
-def _shape(schema: Any, named: Mapping[str, Any], depth: int) -> Shape:
+def _shape(schema: Any, named: Mapping[str, Any], depth: int, walk: SchemaWalk) -> Shape:
     if depth > MAX_DEPTH:
         return "string"  # a type that contains itself: its JSON text
     if isinstance(schema, list):
         branches = [it for it in schema if it != "null"]
-        shapes = [_shape(it, named, depth) for it in branches]
+        shapes = [_shape(it, named, depth, walk) for it in branches]
         return shapes[0] if len(shapes) == 1 else ("string" if shapes else None)
     if isinstance(schema, str):
-        return (
-            _PRIMITIVES[schema]
-            if schema in _PRIMITIVES
-            else _shape(named[schema], named, depth + 1)
-        )
+        is_known = schema in _PRIMITIVES
+        return _PRIMITIVES[schema] if is_known else _shape(named[schema], named, depth + 1, walk)
     kind = schema["type"]
     if kind in ("record", "error"):
-        return {it["name"]: _shape(it["type"], named, depth + 1) for it in schema["fields"]}
+        fields = schema["fields"]
+        with walk.into(schema["name"], len(fields)) as is_text:
+            inner = (
+                {}
+                if is_text
+                else {it["name"]: _shape(it["type"], named, depth + 1, walk) for it in fields}
+            )
+            return "string" if is_text else inner
     if kind == "array":
-        element = _shape(schema["items"], named, depth + 1)
+        element = _shape(schema["items"], named, depth + 1, walk)
         return None if element is None else ListShape(element)
     if kind == "map":
-        value = _shape(schema["values"], named, depth + 1)
+        value = _shape(schema["values"], named, depth + 1, walk)
         return None if value is None else MapShape("string", value)
     logical = schema.get("logicalType")
     if logical == "decimal" and schema["precision"] <= MAX_PRECISION:
         return f"decimal({schema['precision']}, {schema.get('scale', 0)})"
     if logical in _LOGICAL:
         return _LOGICAL[logical]
-    return _shape(kind, named, depth)
+    return _shape(kind, named, depth, walk)

@@ -10,17 +10,27 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table, TableProperties
-from pyiceberg.types import NestedField
+from pyiceberg.table.metadata import TableMetadata, new_table_metadata
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
+from pyiceberg.types import NestedField, StructType
 from sqlalchemy.exc import IntegrityError
 
 from headrace.pipeline.tables.column_types import column_fields, shape_fields
-from headrace.pipeline.tables.configuration import RECORD_COLUMNS, CatalogConfig, TableConfig
-from headrace.pipeline.tables.errors import TableError
+from headrace.pipeline.tables.configuration import (
+    RECORD_COLUMNS,
+    RESERVED,
+    CatalogConfig,
+    TableConfig,
+)
+from headrace.pipeline.tables.errors import BadRecordError, TableError
+from headrace.pipeline.tables.field_names import FieldNames, unusable_paths
 from headrace.pipeline.tables.partitioning import partition_spec
 from headrace.pipeline.tables.shapes import Shape, for_new_columns, merged_fields, shape_of
+from headrace.pipeline.tables.trials import obstacle
 from headrace.pipeline.tables.values import is_fitted
 
 MAX_SAMPLES: Final = 10_000
+_MAX_TOLD: Final = 10  # columns in a message
 _MAX_METADATA_FILES: Final = 20  # each commit makes one; older ones are removed with it
 # Of a new table. Its owner may change them.
 _PROPERTIES: Final[Mapping[str, str]] = {
@@ -59,10 +69,45 @@ def existing_table(catalog: Catalog, name: str) -> Table | None:
         return None
 
 
+def refuse_unwritable(name: str, metadata: TableMetadata) -> None:
+    """Refuse a table for which no data file can be written.
+
+    Raises:
+        TableError: it is one; the message says why, and what to do.
+    """
+    why = obstacle(metadata)
+    if why:
+        raise TableError(f"table {name}: {unwritable(metadata, why)}")
+
+
+def unwritable(metadata: TableMetadata, why: str) -> str:
+    """What is wrong with a table for which no data file can be written."""
+    columns = unusable_paths(metadata.schema().as_struct())
+    if not columns:
+        return f"no data file can be written for it: {why}"
+    named = ", ".join(f"`{'.'.join(path)}` ({reason})" for path, reason in columns[:_MAX_TOLD])
+    return f"no data file can be written with its column {named}: `headrace pipeline mend FILE` drops it"
+
+
+def new_metadata(table: TableConfig) -> TableMetadata:
+    """What a new table has, before a catalog knows of it.
+
+    Raises:
+        ValueError: the configuration is no table, or no data file could be written for it; the message says why.
+    """
+    schema = table_schema(table)
+    spec = partition_spec(table.partition_by, schema)
+    location = f"memory://{table.name}"
+    metadata = new_table_metadata(schema, spec, UNSORTED_SORT_ORDER, location, dict(_PROPERTIES))
+    why = obstacle(metadata)
+    if why:
+        raise ValueError(f"no data file could be written for it: {why}")
+    return metadata
+
+
 def _create(catalog: Catalog, table: TableConfig) -> Table:
     try:
-        schema = table_schema(table)
-        spec = partition_spec(table.partition_by, schema)
+        metadata = new_metadata(table)
     except ValueError as error:
         raise TableError(f"table {table.name}: {error}") from error
     try:
@@ -72,7 +117,10 @@ def _create(catalog: Catalog, table: TableConfig) -> Table:
             raise
     try:
         return catalog.create_table(
-            table.name, schema, partition_spec=spec, properties=dict(_PROPERTIES)
+            table.name,
+            metadata.schema(),
+            partition_spec=metadata.spec(),
+            properties=dict(_PROPERTIES),
         )
     except TableAlreadyExistsError:  # another query or job was faster
         return catalog.load_table(table.name)
@@ -89,7 +137,7 @@ def table_schema(table: TableConfig) -> Schema:
     if table.samples:
         given = [
             NestedField(it.field_id, it.name, it.field_type, required=it.name in table.required)
-            for it in shape_fields(samples_shape(table.samples), ids)
+            for it in shape_fields(_told_apart(samples_shape(table.samples), table), ids)
         ]
     names = {it.name for it in given}
     lacking = sorted(table.required - names)
@@ -100,6 +148,19 @@ def table_schema(table: TableConfig) -> Schema:
     if taken:
         raise ValueError(f"the pipeline fills the column {taken[0]} itself: leave it out")
     return Schema(*given, *column_fields(own, ids))
+
+
+def _told_apart(shape: dict[str, Shape], table: TableConfig) -> dict[str, Shape]:
+    """Columns of samples, by the rule for new fields of records.
+
+    Raises:
+        ValueError: one has no name.
+    """
+    names = FieldNames(StructType(), dict.fromkeys(RESERVED, ""), table.similar_names)
+    try:
+        return names.admitted(shape)[0]
+    except BadRecordError as error:
+        raise ValueError(f"samples: {error}") from error
 
 
 def own_columns(table: TableConfig) -> dict[str, str]:

@@ -6,13 +6,22 @@ from pyiceberg.exceptions import RESTError, ServiceUnavailableError, ValidationE
 from pyiceberg.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
-from headrace.pipeline.tables.catalogs import existing_table, misfit, open_catalog, table_schema
+from headrace.pipeline.tables.catalogs import (
+    existing_table,
+    misfit,
+    new_metadata,
+    open_catalog,
+    unwritable,
+)
 from headrace.pipeline.tables.column_types import schema_of_shape
+from headrace.pipeline.tables.commits import recreated
 from headrace.pipeline.tables.configuration import PipelineConfig, TableConfig
 from headrace.pipeline.tables.end_offsets import NoEndsError, missing_at_brokers, missing_topics
-from headrace.pipeline.tables.partitioning import partition_spec
 from headrace.pipeline.tables.registered_columns import RegisteredColumns
 from headrace.pipeline.tables.shapes import Shape
+from headrace.pipeline.tables.table_state import other_topic, table_state
+from headrace.pipeline.tables.topic_ids import topic_ids
+from headrace.pipeline.tables.trials import obstacle
 
 
 def check_tables(config: PipelineConfig) -> tuple[list[dict[str, object]], list[str]]:
@@ -26,14 +35,26 @@ def check_tables(config: PipelineConfig) -> tuple[list[dict[str, object]], list[
     except (RESTError, ServiceUnavailableError, SQLAlchemyError, OSError) as error:
         problems.append(f"catalog {config.catalog.uri}: {error}")
     problems += _missing(config)
+    ids = _topic_ids(config)
     registered = RegisteredColumns()
     for table in config.tables:
         found = known.get(table.name)
+        if found is not None:
+            other = other_topic(table_state(found.properties, table.topics).topic_ids, ids)
+            problems += [f"table {table.name}: {recreated(other)}"] if other else []
         row, wrong = checked_table(table, found, registered)
         problems += [f"table {table.name}: {it}" for it in wrong]
         if row is not None:
             rows.append(row)
     return rows, problems
+
+
+def _topic_ids(config: PipelineConfig) -> Mapping[str, str]:
+    """The ids of all topics; none where nobody answers, which is told anyway."""
+    try:
+        return topic_ids(config.source, [it for table in config.tables for it in table.topics])
+    except NoEndsError:
+        return {}
 
 
 def _missing(config: PipelineConfig) -> list[str]:
@@ -70,15 +91,19 @@ def checked_table(
     """A row on a table, and what is wrong with it; None where its columns are not known."""
     columns, problems = registered.columns(table)
     try:
-        schema = table_schema(table)
-        partition_spec(table.partition_by, schema)
+        schema = new_metadata(table).schema()
     except ValueError as error:
         return None, [*problems, str(error)]
+    stopped: object = None
     if found is not None:
         problem = misfit(found.schema(), table)
         if problem:
             problems.append(problem)
+        why = obstacle(found.metadata)
+        if why:
+            problems.append(unwritable(found.metadata, why))
         schema = found.schema()
+        stopped = table_state(found.properties, table.topics).stopped.get("reason")
     names = {it.name for it in schema.fields}
     new = {it: shape for it, shape in columns.items() if it not in names and shape is not None}
     if table.new_fields == "add":
@@ -91,7 +116,8 @@ def checked_table(
         )
     if found is not None and table.new_fields == "add":
         problems += _misfits(found, columns)
-    return _row(table, len(names), is_there=found is not None), problems
+    row = _row(table, len(names), is_there=found is not None)
+    return {**row, "stopped": stopped}, problems
 
 
 def _misfits(found: Table, columns: Mapping[str, Shape]) -> list[str]:

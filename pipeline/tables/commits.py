@@ -4,8 +4,8 @@ The commit is refused when another came in between. What the table says is looke
 micro-batch, in one process after the other or in two at once, add its rows once.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from pyiceberg.exceptions import CommitFailedException
@@ -14,9 +14,13 @@ from pyiceberg.table import Table, TableProperties
 
 from headrace.pipeline.tables.errors import TableError
 from headrace.pipeline.tables.table_state import (
+    STOPPED,
     Counts,
+    Origin,
+    TableState,
     changed_properties,
     offsets_text,
+    other_topic,
     table_state,
 )
 
@@ -27,14 +31,15 @@ MAX_ATTEMPTS: Final = 10  # against other writers of the table
 class Commit:
     """What a micro-batch brings about."""
 
-    query_id: str
-    batch_id: int
+    origin: Origin
     ends: Counts
     added: Sequence[DataFile]
     replaced: Sequence[DataFile] = ()  # of an upsert, chosen by what the table was
     is_upsert: bool = False
     bad: Counts
     now_ms: int
+    checkpoint: int = 0
+    ignored_fields: Mapping[str, str] = field(default_factory=dict)
 
 
 def commit_batch(table: Table, commit: Commit) -> bool:
@@ -46,15 +51,16 @@ def commit_batch(table: Table, commit: Commit) -> bool:
     topics = list(commit.ends)
     for _ in range(1 if commit.is_upsert else MAX_ATTEMPTS):
         state = table_state(table.properties, topics)
+        _refuse_another_topic(table, state, commit)
         if state.includes(commit.ends):
             return False
         properties = changed_properties(
             state,
             commit.ends,
             commit.bad,
-            query_id=commit.query_id,
-            batch_id=commit.batch_id,
-            now_ms=commit.now_ms,
+            commit.origin,
+            commit.ignored_fields,
+            commit.now_ms,
         )
         try:
             _commit(table, commit, properties)
@@ -67,14 +73,37 @@ def commit_batch(table: Table, commit: Commit) -> bool:
     )
 
 
+def _refuse_another_topic(table: Table, state: TableState, commit: Commit) -> None:
+    """Refuse the commit of a job that read what the table no longer takes."""
+    name = ".".join(table.name())
+    other = other_topic(state.topic_ids, commit.origin.topic_ids)
+    if other:
+        raise TableError(f"table {name}: {recreated(other)}")
+    if state.checkpoint != commit.checkpoint:
+        raise TableError(
+            f"table {name}: a topic was begun again while this job ran; start it again"
+        )
+
+
+def recreated(topic: str) -> str:
+    """What is wrong when a topic is not what it was, and what to do."""
+    return (
+        f"topic {topic} was deleted and created again, and the table has records of the earlier one. To add those "
+        f"of the new one, from its first record: `headrace pipeline mend FILE --topic {topic} --yes`. Or give it a "
+        f"new table"
+    )
+
+
 def _commit(table: Table, commit: Commit, properties: dict[str, str]) -> None:
     summary = {
-        "headrace.query-id": commit.query_id,
-        "headrace.batch-id": str(commit.batch_id),
+        "headrace.query-id": commit.origin.query_id,
+        "headrace.batch-id": str(commit.origin.batch_id),
         "headrace.offsets": offsets_text(commit.ends),
     }
     with committing_once(table).transaction() as transaction:
         transaction.set_properties(properties)
+        if STOPPED in table.properties:
+            transaction.remove_properties(STOPPED)
         update = transaction.update_snapshot(snapshot_properties=summary)
         with update.overwrite() if commit.replaced else update.merge_append() as files:
             for it in commit.added:

@@ -12,6 +12,7 @@ APPEND: Final = "append"
 UPSERT: Final = "upsert"
 MODES: Final = (APPEND, UPSERT)
 NEW_FIELDS: Final = ("add", "ignore", "reject")
+SIMILAR_NAMES: Final = ("ignore", "add", "reject")
 KEY_TYPES: Final = ("string", "long", "binary")
 # Columns that say which record a row comes from.
 TOPIC, PARTITION, OFFSET, TIMESTAMP = (
@@ -114,6 +115,7 @@ class TableConfig:
     required: frozenset[str]
     partition_by: tuple[str, ...]
     new_fields: str
+    similar_names: str
     max_columns: int
     mode: str
     key: str  # column of the records' key
@@ -143,6 +145,6 @@ class PipelineConfig:
     maintenance: MaintenanceConfig
     tables: tuple[TableConfig, ...]
 
-    def checkpoint_of(self, table: TableConfig) -> str:
-        """Where the query of a table keeps its checkpoint."""
-        return f"{self.checkpoint.rstrip('/')}/{table.name}"
+    def checkpoint_of(self, table: TableConfig, number: int = 0) -> str:
+        """Where the query of a table keeps its checkpoint; with another number once a topic was begun again."""
+        return f"{self.checkpoint.rstrip('/')}/{table.name}{f'@{number}' if number else ''}"

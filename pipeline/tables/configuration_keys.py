@@ -13,6 +13,7 @@ from headrace.pipeline.tables.configuration import (
     KEY_TYPES,
     MODES,
     NEW_FIELDS,
+    SIMILAR_NAMES,
     SOURCES,
 )
 from headrace.pipeline.tables.quantities import duration_ms, size_bytes
@@ -224,6 +225,11 @@ TABLE: Final[Mapping[str, PipelineKey]] = {
     ),
     "new_fields": PipelineKey(
         one_of(*NEW_FIELDS), "add", "Fields without a column: `add` one, `ignore`, or `reject`."
+    ),
+    "similar_names": PipelineKey(
+        one_of(*SIMILAR_NAMES),
+        "ignore",
+        "New fields whose names readers cannot tell from a column's: `ignore`, `reject`, or `add` by case.",
     ),
     "max_columns": PipelineKey(number, 1_000, "Columns that the table may come to have."),
     "mode": PipelineKey(

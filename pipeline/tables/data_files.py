@@ -5,7 +5,7 @@ taken for another's; `maintenance` removes it.
 """
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,10 +17,13 @@ from pyiceberg.io import FileIO
 # on the driver, and cannot tell the partition of a bucket.
 from pyiceberg.io.pyarrow import ArrowScan, _dataframe_to_data_files
 from pyiceberg.manifest import DataFile
-from pyiceberg.table import FileScanTask, Table
+from pyiceberg.table import FileScanTask, Table, TableProperties
 from pyiceberg.table.metadata import TableMetadata
 
-_MIN_ROWS: Final = 1_000  # of a piece that is kept as Arrow data
+from headrace.pipeline.tables.errors import NOT_OF_A_RECORD, told
+
+_WITHOUT_BOUNDS: Final = {TableProperties.DEFAULT_WRITE_METRICS_MODE: "counts"}
+Place = tuple[str, int, int]  # of a record: topic, partition, offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,12 @@ class TableFiles:
 
     @classmethod
     def of(cls, table: Table) -> "TableFiles":
-        """Take it from a table, without its history."""
+        """Take it from a table."""
+        return cls.of_metadata(table.metadata, table.io)
+
+    @classmethod
+    def of_metadata(cls, metadata: TableMetadata, io: FileIO) -> "TableFiles":
+        """Take it from metadata, without their history."""
         history: dict[str, object] = {
             "snapshots": [],
             "snapshot_log": [],
@@ -41,11 +49,24 @@ class TableFiles:
             "current_snapshot_id": None,
             "statistics": [],
         }
-        return cls(table.metadata.model_copy(update=history), table.io)
+        return cls(metadata.model_copy(update=history), io)
 
     def write(self, rows: pa.Table) -> list[DataFile]:
-        """Write rows into files, at least one for each partition that they are in."""
-        return list(_dataframe_to_data_files(self.metadata, rows, self.io)) if len(rows) else []
+        """Write rows into files, at least one for each partition that they are in.
+
+        Bounds of columns are left out of files where pyiceberg cannot make them, as of texts whose 16th character is
+        the last one before the surrogates.
+        """
+        if not len(rows):
+            return []
+        try:
+            return list(_dataframe_to_data_files(self.metadata, rows, self.io))
+        except NOT_OF_A_RECORD:
+            raise
+        except Exception:  # noqa: BLE001 - if it is not the bounds, it comes again
+            properties = {**self.metadata.properties, **_WITHOUT_BOUNDS}
+            metadata = self.metadata.model_copy(update={"properties": properties})
+            return list(_dataframe_to_data_files(metadata, rows, self.io))
 
     def read(self, tasks: Sequence[FileScanTask]) -> pa.Table:
         """Read files with the columns that the table has now, without the rows that are deleted in them."""
@@ -57,38 +78,62 @@ class TableFiles:
         return self.metadata.schema().as_arrow()
 
 
+@dataclass(frozen=True, slots=True)
+class Unwritable:
+    """A row that no file can have: the place of its record, and why."""
+
+    place: Place
+    reason: str
+
+
 class DataFileWriter:
-    """Collects rows of one task, and writes them in files of about the size that is wanted."""
+    """Collects rows of one task, and writes them in files of about the size that is wanted.
 
-    def __init__(self, files: TableFiles, target_bytes: int) -> None:
+    When a file cannot be written, its halves are, and so on: what is left are rows that cannot be written at all. A
+    file system that refuses or is full is no matter of rows.
+    """
+
+    def __init__(self, files: TableFiles, target_bytes: int, max_unwritable: int) -> None:
         self._files = files
-        self._schema = files.arrow_schema()
         self._target_bytes = target_bytes
-        self._rows: list[dict[str, object]] = []
+        self._max_unwritable = max_unwritable
         self._batches: list[pa.RecordBatch] = []
+        self._places: list[pa.RecordBatch] = []
         self._size_bytes = 0
+        self.unwritable: list[Unwritable] = []
 
-    def add(self, rows: Iterable[dict[str, object]]) -> Iterator[DataFile]:
-        """Take rows; yield files that have become full."""
-        self._rows.extend(rows)
-        if len(self._rows) >= _MIN_ROWS:
-            self._pack()
+    def add(self, rows: pa.RecordBatch, places: pa.RecordBatch) -> Iterator[DataFile]:
+        """Take rows, and topic, partition and offset of each; yield files that have become full."""
+        if not len(rows):
+            return
+        self._batches.append(rows)
+        self._places.append(places)
+        self._size_bytes += rows.nbytes
         if self._size_bytes >= self._target_bytes:
             yield from self.finish()
 
     def finish(self) -> Iterator[DataFile]:
         """Write what is left."""
-        self._pack()
         batches, self._batches, self._size_bytes = self._batches, [], 0
+        places, self._places = self._places, []
         if batches:
-            yield from self._files.write(pa.Table.from_batches(batches, self._schema))
+            yield from self._written(pa.Table.from_batches(batches), pa.Table.from_batches(places))
 
-    def _pack(self) -> None:
-        if self._rows:
-            batch = pa.RecordBatch.from_pylist(self._rows, schema=self._schema)
-            self._batches.append(batch)
-            self._size_bytes += batch.nbytes
-            self._rows = []
+    def _written(self, rows: pa.Table, places: pa.Table) -> list[DataFile]:
+        if len(self.unwritable) > self._max_unwritable:
+            return []  # the driver stops the table: it is not a matter of some rows
+        try:
+            return self._files.write(rows)
+        except NOT_OF_A_RECORD:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, its row must not stop the others
+            if len(rows) > 1:
+                half = len(rows) // 2
+                first = self._written(rows.slice(0, half), places.slice(0, half))
+                return first + self._written(rows.slice(half), places.slice(half))
+            place = tuple(places.slice(0, 1).to_pylist()[0].values())
+            self.unwritable.append(Unwritable(place, f"no data file can have it: {told(error)}"))
+            return []
 
 
 def encode_data_file(file: DataFile) -> bytes:

@@ -2,21 +2,26 @@
 
     | part of the dead letter      | content                                                          |
     |------------------------------|------------------------------------------------------------------|
-    | key                          | TOPIC-PARTITION-OFFSET: compaction keeps one of a repeated letter |
+    | key                          | TOPIC-PARTITION-OFFSET-ID: compaction keeps one of a repeated letter |
     | value                        | the record's value                                               |
     | header headrace.topic        | the topic that it was in                                         |
+    | header headrace.topic-id     | the topic's id, where it is known                                |
     | header headrace.partition    | the partition, as decimal digits                                 |
     | header headrace.offset       | the offset, as decimal digits                                    |
     | header headrace.timestamp-ms | the record's timestamp, as decimal digits                        |
     | header headrace.key          | the record's key, if it has one                                  |
     | header headrace.reason       | what is wrong with it                                            |
 
+The topic's id keeps a letter apart from those of an earlier topic of the same name. Where it is not known, and in
+letters of older versions, it is missing, also in the key.
+
 They are written before the micro-batch is committed. A job that dies between the two would write them again: the first
 micro-batch of a job looks first at what has come into the topic since the table's last commit.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from confluent_kafka import (
@@ -38,10 +43,31 @@ _MARGIN_MS: Final = 300_000  # by which clocks may differ
 _ERRORS_ONLY: Final = 3  # syslog level
 
 
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A bad record, and the topic that it is from."""
+
+    record: BadRecord
+    topic_id: str = ""
+    is_adopted: bool = (
+        False  # the table learns the topic's id just now: a letter without one may be this one's
+    )
+
+    @property
+    def key(self) -> str:
+        """What identifies it."""
+        place = place_of(self.record)
+        return f"{place}-{self.topic_id}" if self.topic_id else place
+
+    def is_among(self, keys: Collection[str]) -> bool:
+        """Whether it has been written already, by the keys of those that were."""
+        return self.key in keys or (self.is_adopted and place_of(self.record) in keys)
+
+
 class DeadLetters(Protocol):
     """Where bad records go."""
 
-    def write(self, records: Sequence[BadRecord], since_ms: int | None) -> None:
+    def write(self, letters: Sequence[Letter], since_ms: int | None) -> None:
         """Write them, unless they have been written since a time.
 
         Raises:
@@ -53,11 +79,11 @@ class DeadLetters(Protocol):
 class NoDeadLetters:
     """No place for bad records."""
 
-    def write(self, records: Sequence[BadRecord], since_ms: int | None) -> None:
+    def write(self, letters: Sequence[Letter], since_ms: int | None) -> None:
         """See `DeadLetters.write`."""
         del since_ms
-        if records:
-            it = records[0]
+        if letters:
+            it = letters[0].record
             raise TableError(
                 f"record {it.topic}-{it.partition}, offset {it.offset}: {it.reason}. With a topic in "
                 f"[dead_letters], bad records go there and the table goes on"
@@ -72,15 +98,15 @@ class DeadLetterTopic:
         self._topic = topic
         self._is_first = True
 
-    def write(self, records: Sequence[BadRecord], since_ms: int | None) -> None:
+    def write(self, letters: Sequence[Letter], since_ms: int | None) -> None:
         """See `DeadLetters.write`."""
-        known = self._written(since_ms) if records and self._is_first else set()
+        known = self._written(since_ms) if letters and self._is_first else set()
         self._is_first = False
-        left = [it for it in records if place_of(it) not in known]
+        left = [it for it in letters if not it.is_among(known)]
         if left:
             self._send(left)
 
-    def _send(self, records: Sequence[BadRecord]) -> None:
+    def _send(self, letters: Sequence[Letter]) -> None:
         producer = Producer({**self._client, "enable.idempotence": True})
         refused: list[str] = []
 
@@ -89,13 +115,13 @@ class DeadLetterTopic:
             if error is not None:
                 refused.append(error.str())
 
-        for it in records:
+        for it in letters:
             while True:
                 try:
                     producer.produce(
                         self._topic,
-                        key=place_of(it),
-                        value=it.value,
+                        key=it.key,
+                        value=it.record.value,
                         headers=headers_of(it),
                         on_delivery=told,
                     )
@@ -108,7 +134,7 @@ class DeadLetterTopic:
             raise TableError(f"dead letters could not be written to topic {self._topic}: {why}")
 
     def _written(self, since_ms: int | None) -> set[str]:
-        """Places of the records that are in the topic already, from a time on."""
+        """Keys of the letters that are in the topic already, from a time on."""
         consumer = Consumer(
             {**self._client, "group.id": "headrace-dead-letters", "enable.auto.commit": False}
         )
@@ -125,12 +151,13 @@ class DeadLetterTopic:
 
 
 def place_of(record: BadRecord) -> str:
-    """What identifies a bad record, and is the key of its dead letter."""
+    """What identifies a bad record of one topic."""
     return f"{record.topic}-{record.partition}-{record.offset}"
 
 
-def headers_of(record: BadRecord) -> list[tuple[str, str | bytes | None]]:
+def headers_of(letter: Letter) -> list[tuple[str, str | bytes | None]]:
     """The headers of a dead letter."""
+    record = letter.record
     headers: list[tuple[str, str | bytes | None]] = [
         ("headrace.topic", record.topic.encode()),
         ("headrace.partition", str(record.partition).encode()),
@@ -138,6 +165,8 @@ def headers_of(record: BadRecord) -> list[tuple[str, str | bytes | None]]:
         ("headrace.timestamp-ms", str(record.timestamp_ms).encode()),
         ("headrace.reason", record.reason.encode()),
     ]
+    if letter.topic_id:
+        headers.append(("headrace.topic-id", letter.topic_id.encode()))
     return headers if record.key is None else [*headers, ("headrace.key", record.key)]
 
 

@@ -1,13 +1,18 @@
 """Values of records to documents."""
 
+import json
+import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from headrace.pipeline.tables.configuration import JSON, TableConfig
 from headrace.pipeline.tables.errors import BadRecordError
 from headrace.pipeline.tables.shapes import Shape, shape_of
+
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Decoder(Protocol):
@@ -37,7 +42,7 @@ class JsonDecoder:
         try:
             document = self._decode(value)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadRecordError(f"it is no JSON: {error}") from error
+            raise BadRecordError(no_json(value, error)) from error
         if not isinstance(document, dict):
             raise BadRecordError("it is JSON, but no object")
         return document
@@ -46,6 +51,30 @@ class JsonDecoder:
         """See `Decoder.shape`."""
         found = shape_of(document)
         return found if isinstance(found, dict) else {}
+
+
+def no_json(value: bytes, error: Exception) -> str:
+    """Why a value is no JSON, where the decoder's own words would lead astray."""
+    if value.startswith(BOM_UTF8):
+        return "it is no JSON: it begins with a byte order mark (BOM)"
+    if value.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return (
+            "it is no JSON: it begins with the byte order mark (BOM) of UTF-16, and JSON is UTF-8"
+        )
+    if _SURROGATE.search(value) and _has_lone_surrogate(value):
+        return "it has half of a surrogate pair, such as \\ud83d, without the other half: that is no text"
+    return f"it is no JSON: {error}"
+
+
+def _has_lone_surrogate(value: bytes) -> bool:
+    try:
+        text = json.loads(value)
+        json.dumps(text, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def decoder_of(table: TableConfig) -> Decoder:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 
 from headrace.pipeline.tables.configuration import TableConfig
 from headrace.pipeline.tables.decoding import decoder_of
-from headrace.pipeline.tables.errors import BadRecordError
+from headrace.pipeline.tables.errors import NOT_OF_A_RECORD
 from headrace.pipeline.tables.events import event_of
 
 EVENT_TIME: Final = "_event_time"
@@ -55,7 +55,9 @@ class KeyTask:
                 record = dict(zip(names, values, strict=True))
                 try:
                     time, key = event_of(decoder.decode(record["value"] or b""), self.table)
-                except BadRecordError:
+                except NOT_OF_A_RECORD:
+                    raise
+                except Exception:  # noqa: BLE001 - it comes again where rows are made, and makes a bad record
                     time, key = None, "{topic}-{partition}-{offset}".format_map(record)
                 times.append(time)
                 keys.append(key)

@@ -57,18 +57,22 @@ def missing_at_brokers(source: SourceConfig, topics: Sequence[str]) -> list[str]
     Raises:
         NoEndsError: the brokers do not answer.
     """
-    client = AdminClient(
+    try:
+        known = admin_client(source).list_topics(timeout=TIMEOUT_S).topics
+    except KafkaException as error:
+        raise _no_ends(source, error) from error
+    return [it for it in topics if it not in known]
+
+
+def admin_client(source: SourceConfig) -> AdminClient:
+    """A client that asks brokers."""
+    return AdminClient(
         {
             **source.client,
             "bootstrap.servers": source.bootstrap_servers,
             "log_level": _ERRORS_ONLY,
         }
     )
-    try:
-        known = client.list_topics(timeout=TIMEOUT_S).topics
-    except KafkaException as error:
-        raise _no_ends(source, error) from error
-    return [it for it in topics if it not in known]
 
 
 def _no_ends(source: SourceConfig, error: KafkaException) -> NoEndsError:

@@ -11,6 +11,7 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT7
 
+from headrace.pipeline.tables.decoding import no_json
 from headrace.pipeline.tables.errors import BadRecordError
 from headrace.pipeline.tables.registry import RegisteredSchema
 from headrace.pipeline.tables.shapes import ListShape, MapShape, Shape, merged_fields, shape_of
@@ -50,7 +51,7 @@ class JsonSchema:
             document = self._decode(payload)
             problem = jsonschema.exceptions.best_match(self._validator.iter_errors(document))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadRecordError(f"it is no JSON: {error}") from error
+            raise BadRecordError(no_json(payload, error)) from error
         except Unresolvable as error:
             raise BadRecordError(f"its schema refers to what is not there: {error}") from error
         if problem is not None:

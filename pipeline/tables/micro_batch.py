@@ -11,45 +11,37 @@ Where it may die, and what the next run finds:
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
+from uuid import UUID
 
-import msgspec
 from pyiceberg.catalog import Catalog
-from pyiceberg.exceptions import CommitFailedException
-from pyiceberg.manifest import DataFile
 from pyiceberg.table import Table
 from pyspark.sql import DataFrame, SparkSession
 
-from headrace.pipeline.tables.catalogs import existing_table, open_table
-from headrace.pipeline.tables.column_types import schema_of_shape
+from headrace.pipeline.tables.catalogs import existing_table, open_table, refuse_unwritable
 from headrace.pipeline.tables.commits import Commit, commit_batch, counted
 from headrace.pipeline.tables.configuration import UPSERT, PipelineConfig, TableConfig
-from headrace.pipeline.tables.data_files import TableFiles, decode_data_file
-from headrace.pipeline.tables.dead_letters import DeadLetters
-from headrace.pipeline.tables.errors import TableError
+from headrace.pipeline.tables.dead_letters import DeadLetters, Letter
+from headrace.pipeline.tables.errors import TableError, told
+from headrace.pipeline.tables.identities import TopicIdentities
 from headrace.pipeline.tables.maintenance import TableMaintenance
 from headrace.pipeline.tables.merging import ChangedKeys, rewrite_without
-from headrace.pipeline.tables.rows import BadRecord, decode_shape
-from headrace.pipeline.tables.shapes import Shape, merged_fields
+from headrace.pipeline.tables.notes import note_running, note_stopped
+from headrace.pipeline.tables.rows import BadRecord
 from headrace.pipeline.tables.source_offsets import BatchRange, QueryCheckpoint
-from headrace.pipeline.tables.table_state import TableState, table_state
-from headrace.pipeline.tables.write_task import BAD, FILE, KEYS, LACKING, RESULT_SCHEMA, WriteTask
+from headrace.pipeline.tables.table_state import (
+    MAX_IGNORED_FIELDS,
+    Origin,
+    TableState,
+    offsets_missing,
+    table_state,
+)
+from headrace.pipeline.tables.write_task import RESULT_SCHEMA, WriteTask
+from headrace.pipeline.tables.writing import Written, collected, written_by_runs
 
 LOGGER: Final = logging.getLogger("headrace.tables")
 RECORD_FIELDS: Final = ("key", "value", "topic", "partition", "offset", "timestamp")
-MAX_EVOLUTIONS: Final = 3  # of one micro-batch: its records do not change, so a second should do
-
-
-@dataclass(slots=True)
-class Written:
-    """What the tasks of a micro-batch told."""
-
-    files: list[DataFile] = field(default_factory=list)
-    replaced: list[DataFile] = field(default_factory=list)  # of an upsert
-    bad: list[BadRecord] = field(default_factory=list)
-    lacking: dict[str, Shape] = field(default_factory=dict)
-    keys: list[bytes] = field(default_factory=list)
+RECORDS_OF_A_TASK: Final = 100_000  # of an upsert, before there is a second one
 
 
 class MicroBatches:
@@ -62,13 +54,51 @@ class MicroBatches:
         catalog: Catalog,
         dead_letters: DeadLetters,
         now_ms: Callable[[], int],
+        identities: TopicIdentities,
     ) -> None:
         self._config = config
         self._table = table
         self._catalog = catalog
         self._dead_letters = dead_letters
         self._now_ms = now_ms
+        self._identities = identities
+        self._checkpoint = 0
+        self._proven: tuple[UUID, int, int] | None = None
+        self._reported: set[str] = set()
         self._maintenance = TableMaintenance(config.maintenance, table, now_ms)
+
+    def begin(self) -> int:
+        """Look at the table and its topics before the query starts; return the number of its checkpoint.
+
+        Raises:
+            TableError: the table cannot go on.
+        """
+        table = existing_table(self._catalog, self._table.name)
+        state = TableState() if table is None else table_state(table.properties, self._table.topics)
+        self._checkpoint = state.checkpoint
+        self._identities.begin(state)
+        if table is not None:
+            self._prove(table)
+            note_running(table)
+        return self._checkpoint
+
+    def why_stopped(self, reason: str) -> str:
+        """The reason that a stopped query has, and the table keeps for `status`."""
+        table = existing_table(self._catalog, self._table.name)
+        if table is None:
+            return reason
+        state = table_state(table.properties, self._table.topics)
+        why = self._identities.why(state) or reason
+        note_stopped(table, why, self._now_ms())
+        return why
+
+    def _prove(self, table: Table) -> None:
+        """Write a file with the table's columns in memory, each time that these have changed."""
+        metadata = table.metadata
+        wanted = metadata.table_uuid, metadata.current_schema_id, metadata.default_spec_id
+        if self._proven != wanted:
+            refuse_unwritable(self._table.name, metadata)
+            self._proven = wanted
 
     def maintain(self, session: SparkSession) -> None:
         """Maintain the table if it is time; what fails is tried again in the next round."""
@@ -77,8 +107,10 @@ class MicroBatches:
             return
         try:
             done = self._maintenance.run_if_due(session, table)
-        except (CommitFailedException, OSError, TableError) as error:
-            LOGGER.warning("table %s: maintenance failed: %s", self._table.name, error)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - no table stops since it could not be tidied
+            LOGGER.warning("table %s: maintenance failed: %s", self._table.name, told(error))
             return
         if done is not None:
             LOGGER.info("table %s: %s", self._table.name, done)
@@ -90,95 +122,99 @@ class MicroBatches:
             TableError: the table cannot go on.
         """
         session = records.sparkSession
-        checkpoint = QueryCheckpoint(session, self._config.checkpoint_of(self._table))
+        checkpoint = QueryCheckpoint(session, self._checkpoint_place())
         found = checkpoint.batch_range(batch_id)
         table = open_table(self._catalog, self._table)
+        self._prove(table)
         state = table_state(table.properties, self._table.topics)
+        lost = offsets_missing(state, found.starts or {})
+        if lost is not None:
+            raise TableError(_lost(self._table.name, checkpoint, *lost))
         if not state.includes(found.ends):
             wanted = without_committed(records.select(*RECORD_FIELDS), state, found)
-            table, written = self._taken(wanted, table, state)
+            table, written = self._taken(wanted, table, state, found)
             commit = Commit(
-                query_id=checkpoint.query_id(),
-                batch_id=batch_id,
+                origin=Origin(
+                    query_id=checkpoint.query_id(),
+                    batch_id=batch_id,
+                    topic_ids=written.topic_ids,
+                ),
                 ends=found.ends,
                 added=written.files,
                 replaced=written.replaced,
                 is_upsert=self._table.mode == UPSERT,
                 bad=counted((it.topic, it.partition) for it in written.bad),
                 now_ms=self._now_ms(),
+                checkpoint=self._checkpoint,
+                ignored_fields=written.ignored,
             )
             commit_batch(table, commit)
+            self._report(written.ignored)
         elif self._table.deduplicate_by:
             # Spark's state has to take part in each micro-batch.
             records.write.format("noop").mode("overwrite").save()
         self.maintain(session)
 
-    def _taken(self, records: DataFrame, table: Table, state: TableState) -> tuple[Table, Written]:
+    def _checkpoint_place(self) -> str:
+        return self._config.checkpoint_of(self._table, self._checkpoint)
+
+    def _report(self, ignored: dict[str, str]) -> None:
+        """Log fields that have no column, each once."""
+        for path in sorted(ignored.keys() - self._reported)[:MAX_IGNORED_FIELDS]:
+            LOGGER.warning(
+                "table %s: field %s is left out: %s", self._table.name, path, ignored[path]
+            )
+            self._reported.add(path)
+
+    def _taken(
+        self, records: DataFrame, table: Table, state: TableState, found: BatchRange
+    ) -> tuple[Table, Written]:
         """Do all that comes before the commit; return the table as it is then, and what is to be committed."""
-        table, written = self._write(records, table)
-        if len(written.bad) > self._config.dead_letters.max_per_batch:
+        max_bad = self._config.dead_letters.max_per_batch
+        count = state.count_until(found.ends, found.starts)
+        distributed = self._distributed(records, table, count)
+        table, written = written_by_runs(
+            table, self._table, self._catalog, max_bad, lambda task: run_tasks(distributed, task)
+        )
+        if len(written.bad) > max_bad:
             raise TableError(_many_bad(self._table.name, written.bad))
+        written.topic_ids = self._identities.confirm(state, found.topic_ids)
         times = state.committed_at_ms
-        self._dead_letters.write(written.bad, min(times.values()) if times else None)
+        since_ms = min(times.values()) if times else None
+        letters = [
+            Letter(it, written.topic_ids.get(it.topic, ""), it.topic not in state.topic_ids)
+            for it in written.bad
+        ]
+        self._dead_letters.write(letters, since_ms)
         if written.keys:
             keys = ChangedKeys(self._table.key, written.keys)
             kept, written.replaced = rewrite_without(records.sparkSession, table, keys)
             written.files = [*written.files, *kept]
         return table, written
 
-    def _write(self, records: DataFrame, table: Table) -> tuple[Table, Written]:
-        """Let tasks write; once more with more columns where the table lacks some."""
-        written = Written()
-        for _ in range(MAX_EVOLUTIONS):
-            task = WriteTask(
-                self._table, TableFiles.of(table), self._config.dead_letters.max_per_batch
-            )
-            written = run_tasks(self._distributed(records), task)
-            if not written.lacking:
-                return table, written
-            table = self._evolve(table, written.lacking)
-        raise TableError(
-            f"table {self._table.name} still lacks {', '.join(sorted(written.lacking))} after it was changed"
-        )
+    def _distributed(self, records: DataFrame, table: Table, count: int) -> DataFrame:
+        """All records of a key in one task, by offset, where newer ones replace older ones.
 
-    def _distributed(self, records: DataFrame) -> DataFrame:
-        """All records of a key in one task, by offset, where newer ones replace older ones."""
+        Each task writes a file into each partition of the table that it has rows for, so there are as few as are
+        needed, whatever Spark does with shuffles otherwise.
+        """
         if self._table.mode != UPSERT:
             return records
-        return records.repartition("key").sortWithinPartitions("topic", "partition", "offset")
+        most = records.sparkSession.sparkContext.defaultParallelism
+        tasks = upsert_tasks(count, most, is_partitioned=not table.spec().is_unpartitioned())
+        by_key = records.repartition(tasks, "key")
+        return by_key.sortWithinPartitions("topic", "partition", "offset")
 
-    def _evolve(self, table: Table, lacking: dict[str, Shape]) -> Table:
-        """Add columns, and widen some."""
-        count = len({*(it.name for it in table.schema().fields), *lacking})
-        if count > self._table.max_columns:
-            raise TableError(
-                f"table {self._table.name} would come to have {count} columns, and max_columns is "
-                f"{self._table.max_columns}. Are names of fields data? Then give columns, and new_fields = `ignore`"
-            )
-        try:
-            with table.update_schema() as update:
-                update.union_by_name(schema_of_shape(lacking))
-        except CommitFailedException:
-            pass  # another writer was faster: what it left is looked at next
-        except ValueError as error:
-            raise TableError(f"table {self._table.name} cannot take new fields: {error}") from error
-        return self._catalog.load_table(self._table.name)
+
+def upsert_tasks(count: int, most: int, *, is_partitioned: bool) -> int:
+    """How many tasks an upsert has, for some records and at most so many tasks at a time."""
+    for_one = RECORDS_OF_A_TASK * (4 if is_partitioned else 1)
+    return max(1, min(most, -(-count // for_one)))
 
 
 def run_tasks(records: DataFrame, task: WriteTask) -> Written:
     """Run the tasks of a micro-batch, and collect what they tell."""
-    found = Written()
-    for kind, body in records.mapInArrow(task, RESULT_SCHEMA).collect():
-        if kind == FILE:
-            found.files.append(decode_data_file(body))
-        elif kind == BAD:
-            found.bad.append(msgspec.msgpack.decode(body, type=BadRecord))
-        elif kind == KEYS:
-            found.keys.append(bytes(body))
-        elif kind == LACKING:
-            found.lacking = merged_fields(found.lacking, decode_shape(bytes(body).decode()))
-    found.bad.sort(key=lambda it: (it.topic, it.partition, it.offset))
-    return found
+    return collected(records.mapInArrow(task, RESULT_SCHEMA).collect())
 
 
 def without_committed(records: DataFrame, state: TableState, found: BatchRange) -> DataFrame:
@@ -191,6 +227,14 @@ def without_committed(records: DataFrame, state: TableState, found: BatchRange) 
         if starts.get(topic, {}).get(partition, 0) < end
     ]
     return records.where(f"NOT ({' OR '.join(below)})") if below else records
+
+
+def _lost(name: str, checkpoint: QueryCheckpoint, topic: str, partition: int, reached: int) -> str:
+    return (
+        f"table {name} has the records of {topic}-{partition} up to offset {reached} only, and its checkpoint is "
+        f"behind them: was the table dropped and created again? Then remove {checkpoint.location}, and all records "
+        f"are read again"
+    )
 
 
 def _many_bad(name: str, bad: list[BadRecord]) -> str:

@@ -1,16 +1,20 @@
 """Partition specs from texts: `region`, `day(at)`, `bucket(16, id)`."""
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+from urllib.parse import quote_plus
 
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
-from pyiceberg.transforms import Transform, parse_transform
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.transforms import IdentityTransform, Transform, TruncateTransform, parse_transform
+from pyiceberg.types import BinaryType, StringType
 
 _FIRST_FIELD_ID: Final = 1_000  # as Iceberg's specification has it
 _WITH_COLUMN: Final = re.compile(r"(year|month|day|hour)\(\s*([^,()]+?)\s*\)")
 _WITH_NUMBER: Final = re.compile(r"(bucket|truncate)\(\s*(\d{1,9})\s*,\s*([^,()]+?)\s*\)")
+MAX_PATH_PART: Final = 255  # bytes: a partition is a directory, and file systems bound its name
 _ALLOWED: Final = "a column, year(C), month(C), day(C), hour(C), bucket(N, C) or truncate(N, C)"
 
 
@@ -20,7 +24,7 @@ def partition_spec(texts: Sequence[str], schema: Schema) -> PartitionSpec:
     Raises:
         ValueError: a text is none, or names a column that is not there or does not suit; the message says which.
     """
-    fields = []
+    fields: list[PartitionField] = []
     for number, text in enumerate(texts):
         column, transform, name = _parsed(text)
         source = next((it for it in schema.fields if it.name == column), None)
@@ -32,6 +36,12 @@ def partition_spec(texts: Sequence[str], schema: Schema) -> PartitionSpec:
             raise ValueError(
                 f"{text}: a column of type {source.field_type} cannot be partitioned so"
             )
+        if any(it.source_id == source.field_id for it in fields):
+            raise ValueError(
+                f"{text}: {column} is there twice, and files of such partitions cannot be written"
+            )
+        if transform != IdentityTransform() and name in {it.name for it in schema.fields}:
+            raise ValueError(f"{text}: it is called {name}, as a column is: rename that column")
         fields.append(PartitionField(source.field_id, _FIRST_FIELD_ID + number, transform, name))
     return PartitionSpec(*fields)
 
@@ -44,3 +54,26 @@ def _parsed(text: str) -> tuple[str, Transform, str]:  # type: ignore[type-arg]
     if not text or "(" in text:
         raise ValueError(f"{text!r} is not {_ALLOWED}")
     return text, parse_transform("identity"), text
+
+
+def too_long_for_a_path(metadata: TableMetadata) -> list[tuple[str, Callable[[Any], bool]]]:
+    """Columns whose values become names of directories, and whether a value is too long for one."""
+    found: list[tuple[str, Callable[[Any], bool]]] = []
+    schema = metadata.schema()
+    for it in metadata.spec().fields:
+        column = next((one for one in schema.fields if one.field_id == it.source_id), None)
+        if column is None or not isinstance(it.transform, IdentityTransform | TruncateTransform):
+            continue
+        if isinstance(column.field_type, StringType | BinaryType):
+            found.append((column.name, _is_too_long(it, column.field_type)))
+    return found
+
+
+def _is_too_long(field: PartitionField, kind: StringType | BinaryType) -> Callable[[Any], bool]:
+    transform, shown = field.transform.transform(kind), field.transform.to_human_string
+    room = MAX_PATH_PART - len(quote_plus(field.name)) - 1
+
+    def is_too_long(value: Any) -> bool:
+        return value is not None and len(quote_plus(shown(kind, transform(value)))) > room
+
+    return is_too_long

@@ -16,7 +16,14 @@ from grpc_tools import protoc
 
 from headrace.pipeline.tables.errors import BadRecordError
 from headrace.pipeline.tables.registry import RegisteredSchema
-from headrace.pipeline.tables.shapes import MAX_DEPTH, ListShape, MapShape, Shape
+from headrace.pipeline.tables.shapes import (
+    MAX_DEPTH,
+    ListShape,
+    MapShape,
+    SchemaWalk,
+    Shape,
+    walked,
+)
 
 _MAIN: Final = "headrace_value.proto"
 _MAX_VARINT_BYTES: Final = 5
@@ -59,6 +66,7 @@ class ProtobufSchema:
         self._name = message
         self._pool = pool
         self._last: Descriptor | None = None
+        self._shapes: dict[str, Mapping[str, Shape]] = {}  # of its messages
 
     def decode(self, payload: bytes) -> Mapping[str, Any]:
         """Decode a value."""
@@ -75,7 +83,11 @@ class ProtobufSchema:
     def shape(self, document: Mapping[str, Any]) -> Mapping[str, Shape]:
         """That of the message that was decoded last; before any, that of the schema's first or the table's own."""
         del document
-        return _fields_shape(self._last or self._kind([0]), 0)
+        kind = self._last or self._kind([0])
+        if kind.full_name not in self._shapes:
+            shape = walked(lambda walk: _message_shape(kind, 0, walk))
+            self._shapes[kind.full_name] = shape if isinstance(shape, dict) else {}
+        return self._shapes[kind.full_name]
 
     def _kind(self, indexes: list[int]) -> Descriptor:
         if self._name:
@@ -184,28 +196,29 @@ def _value(field: FieldDescriptor, value: Any) -> Any:
     return _document(value)
 
 
-def _fields_shape(kind: Descriptor, depth: int) -> dict[str, Shape]:
-    return {it.name: _field_shape(it, depth) for it in kind.fields}
+def _message_shape(kind: Descriptor, depth: int, walk: SchemaWalk) -> Shape:
+    with walk.into(kind.full_name, len(kind.fields)) as is_text:
+        if is_text or depth > MAX_DEPTH:
+            return "string"
+        return {it.name: _field_shape(it, depth, walk) for it in kind.fields} or None
 
 
-def _field_shape(field: FieldDescriptor, depth: int) -> Shape:
+def _field_shape(field: FieldDescriptor, depth: int, walk: SchemaWalk) -> Shape:
     if _is_map(field):
-        value = _one_shape(field.message_type.fields_by_name["value"], depth)
+        value = _one_shape(field.message_type.fields_by_name["value"], depth, walk)
         return None if value is None else MapShape("string", value)
-    one = _one_shape(field, depth)
+    one = _one_shape(field, depth, walk)
     return ListShape(one) if field.is_repeated and one is not None else one
 
 
-def _one_shape(field: FieldDescriptor, depth: int) -> Shape:
+def _one_shape(field: FieldDescriptor, depth: int, walk: SchemaWalk) -> Shape:
     if field.message_type is None:
         return _SCALARS.get(field.type)
     if field.message_type.full_name == _TIMESTAMP:
         return "timestamptz"
     if _is_wrapper(field.message_type):
         return _SCALARS.get(field.message_type.fields_by_name["value"].type)
-    if depth >= MAX_DEPTH:
-        return "string"
-    return _fields_shape(field.message_type, depth + 1) or None
+    return _message_shape(field.message_type, depth + 1, walk)
 
 
 def _is_map(field: FieldDescriptor) -> bool:

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from pyiceberg.exceptions import CommitFailedException, RESTError
@@ -15,9 +16,11 @@ from headrace.pipeline.tables.catalogs import open_catalog
 from headrace.pipeline.tables.configuration import PipelineConfig, SourceConfig, TableConfig
 from headrace.pipeline.tables.dead_letters import DeadLetters, DeadLetterTopic, NoDeadLetters
 from headrace.pipeline.tables.deduplication import without_copies
-from headrace.pipeline.tables.errors import TableError
+from headrace.pipeline.tables.errors import TableError, told
+from headrace.pipeline.tables.identities import TopicIdentities
 from headrace.pipeline.tables.micro_batch import MicroBatches
 from headrace.pipeline.tables.source_offsets import QueryCheckpoint
+from headrace.pipeline.tables.topic_ids import topic_ids
 
 LOGGER: Final = logging.getLogger("headrace.tables")
 _CANNOT_START: Final = (
@@ -29,6 +32,7 @@ _CANNOT_START: Final = (
     TableError,
 )
 _POLL_S: Final = 1
+_SHUFFLE_PARTITIONS: Final = "spark.sql.shuffle.partitions"
 _TOLD: Final = re.compile(r"\btables\.errors\.TableError: (.*)")
 _RAISED: Final = re.compile(r"[\w.]+(Error|Exception)\b")
 
@@ -38,50 +42,93 @@ def run_pipeline(
 ) -> Mapping[str, str]:
     """Run all queries until they have ended or failed; return why tables stopped, by name."""
     stopped: dict[str, str] = {}
-    running: dict[str, StreamingQuery] = {}
+    running: dict[str, tuple[StreamingQuery, MicroBatches]] = {}
+    choose_shuffle_partitions(session)
     for table in config.tables:
         try:
-            running[table.name] = start_query(session, config, table, now_ms)
+            batches = micro_batches(config, table, now_ms)
         except _CANNOT_START as error:
             stopped[table.name] = str(error)
             LOGGER.error("table %s does not start: %s", table.name, error)  # noqa: TRY400 - the text says it all
+            continue
+        try:
+            running[table.name] = start_query(session, config, table, batches), batches
+        except _CANNOT_START as error:
+            stopped[table.name] = why_stopped(batches, str(error))
+            LOGGER.error("table %s does not start: %s", table.name, error)  # noqa: TRY400 - the text says it all
     while running:
-        for name, query in list(running.items()):
+        for name, (query, batches) in list(running.items()):
             try:
                 if query.awaitTermination(_POLL_S):
                     del running[name]
             except StreamingQueryException as error:
                 del running[name]
-                stopped[name] = reason_of(error)
+                stopped[name] = why_stopped(batches, reason_of(error))
                 LOGGER.error("table %s stopped: %s", name, stopped[name])  # noqa: TRY400 - Spark has logged all of it
     return stopped
 
 
+def choose_shuffle_partitions(session: SparkSession) -> None:
+    """As many tasks of a shuffle as there are cores, unless somebody has chosen a number.
+
+    The state of `deduplicate_by` has so many parts, and each of them makes a file in each micro-batch. Spark's own
+    number is 200.
+    """
+    context = session.sparkContext
+    if not context.getConf().contains(_SHUFFLE_PARTITIONS):
+        session.conf.set(_SHUFFLE_PARTITIONS, str(context.defaultParallelism))
+
+
+def micro_batches(
+    config: PipelineConfig, table: TableConfig, now_ms: Callable[[], int]
+) -> MicroBatches:
+    """What takes the micro-batches of a table."""
+    ask = partial(topic_ids, config.source)
+    identities = TopicIdentities(table.name, table.topics, ask)
+    catalog = open_catalog(config.catalog)
+    return MicroBatches(config, table, catalog, dead_letters(config), now_ms, identities)
+
+
+def why_stopped(batches: MicroBatches, reason: str) -> str:
+    """The reason, which the table keeps if its catalog can be reached."""
+    try:
+        return batches.why_stopped(reason)
+    except Exception as error:  # noqa: BLE001 - the first reason is what counts
+        LOGGER.warning("why a table stopped is not kept: %s", told(error))
+        return reason
+
+
 def start_query(
-    session: SparkSession, config: PipelineConfig, table: TableConfig, now_ms: Callable[[], int]
+    session: SparkSession, config: PipelineConfig, table: TableConfig, batches: MicroBatches
 ) -> StreamingQuery:
     """Start the query of one table."""
-    batches = MicroBatches(
-        config, table, open_catalog(config.catalog), dead_letters(config), now_ms
-    )
+    number = batches.begin()
+    checkpoint = config.checkpoint_of(table, number)
     # What an earlier run has left:
     batches.maintain(session)
-    QueryCheckpoint(session, config.checkpoint_of(table)).remove_unfinished()
+    QueryCheckpoint(session, checkpoint).remove_unfinished()
+    if number:
+        QueryCheckpoint(session, config.checkpoint_of(table, number - 1)).remove()
     writer = (
-        read_stream(session, config.source, table)
+        read_stream(session, config.source, table, is_again=number > 0)
         .writeStream.queryName(f"{config.name}: {table.name}")
         .foreachBatch(batches)
-        .option("checkpointLocation", config.checkpoint_of(table))
+        .option("checkpointLocation", checkpoint)
     )
     if config.trigger.once:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=config.trigger.interval).start()
 
 
-def read_stream(session: SparkSession, source: SourceConfig, table: TableConfig) -> DataFrame:
-    """The records of a table's topics, without copies where that is wanted."""
+def read_stream(
+    session: SparkSession, source: SourceConfig, table: TableConfig, *, is_again: bool = False
+) -> DataFrame:
+    """The records of a table's topics, without copies where that is wanted; from the first ones if it begins again."""
     reader = session.readStream.format(source.format)
-    for name, value in source_options(source, table).items():
+    options = source_options(source, table)
+    if is_again:
+        options["startingOffsets"] = "earliest"
+    for name, value in options.items():
         reader = reader.option(name, value)
     return without_copies(reader.load(), table)
 

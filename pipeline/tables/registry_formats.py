@@ -29,7 +29,7 @@ class FormatSchema(Protocol):
         ...
 
 
-_FORMATS: Final[Mapping[str, tuple[str, Callable[[RegisteredSchema, str], FormatSchema]]]] = {
+FORMATS: Final[Mapping[str, tuple[str, Callable[[RegisteredSchema, str], FormatSchema]]]] = {
     "avro": ("AVRO", AvroSchema),
     "json_schema": ("JSON", JsonSchema),
     "protobuf": ("PROTOBUF", ProtobufSchema),
@@ -70,7 +70,7 @@ def format_schema(registered: RegisteredSchema, table: TableConfig, name: str) -
     Raises:
         BadRecordError: it is of another format, or is none; `name` is what the message calls it.
     """
-    kind, make = _FORMATS[table.format]
+    kind, make = FORMATS[table.format]
     if registered.kind != kind:
         raise BadRecordError(f"{name} is of the format {registered.kind}, not {kind}")
     return make(registered, table.message)

@@ -7,10 +7,15 @@ has 64.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
+from headrace.pipeline.tables.errors import BadRecordError
+
+Walked = TypeVar("Walked")
+MAX_SCHEMA_FIELDS: Final = 10_000
 MAX_DEPTH: Final = 32  # of fields in fields; what is deeper is kept as JSON text
 _MAX_INT: Final = 2**31 - 1
 _MAX_LONG: Final = 2**63 - 1
@@ -114,6 +119,45 @@ def for_new_columns(shape: Shape) -> Shape:
             return {name: for_new_columns(it) for name, it in shape.items()}
         case None:
             return None
+
+
+class SchemaWalk:
+    """A way through a schema, whose types may contain themselves: counts fields, and knows where it is."""
+
+    def __init__(self, *, is_cut: bool) -> None:
+        self._is_cut = is_cut
+        self._count = 0
+        self._inside: list[str] = []
+
+    @contextmanager
+    def into(self, name: str, fields: int) -> Iterator[bool]:
+        """Go into a type with some fields; tells whether its JSON text is to be kept instead, since it is in itself.
+
+        Raises:
+            BadRecordError: the schema has too many fields.
+        """
+        self._count += fields
+        if self._count > MAX_SCHEMA_FIELDS:
+            raise BadRecordError(
+                f"its schema has more than {MAX_SCHEMA_FIELDS} fields, since types contain each other"
+            )
+        self._inside.append(name)
+        try:
+            yield self._is_cut and self._inside.count(name) > 1
+        finally:
+            self._inside.pop()
+
+
+def walked(shape: Callable[[SchemaWalk], Walked]) -> Walked:
+    """The shape of a schema; where types in themselves make too many fields of it, they are kept as JSON text.
+
+    Raises:
+        BadRecordError: there are too many nevertheless.
+    """
+    try:
+        return shape(SchemaWalk(is_cut=False))
+    except BadRecordError:
+        return shape(SchemaWalk(is_cut=True))
 
 
 def _wider_number(one: str, other: str) -> str:

@@ -4,12 +4,17 @@ Source: OffsetSeq and StreamMetadata of Apache Spark 4.0: a version, a line of s
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from headrace.pipeline.tables.table_state import Counts, offsets_of_source
+from headrace.pipeline.tables.table_state import (
+    Counts,
+    offsets_of_source,
+    topic_ids_of_source,
+)
 
 _LINES_BEFORE_SOURCES: Final = 2
 _WITH_CHECKSUMS: Final = "org.apache.hadoop.fs.ChecksumFileSystem"
@@ -25,6 +30,7 @@ class BatchRange:
 
     starts: Counts | None
     ends: Counts
+    topic_ids: Mapping[str, str] = field(default_factory=dict)  # as far as the source tells them
 
 
 class QueryCheckpoint:
@@ -32,7 +38,7 @@ class QueryCheckpoint:
 
     def __init__(self, session: SparkSession, location: str) -> None:
         self._session = session
-        self._location = location.rstrip("/")
+        self.location = location.rstrip("/")
 
     def query_id(self) -> str:
         """The query's id, which it keeps over restarts."""
@@ -40,8 +46,9 @@ class QueryCheckpoint:
 
     def batch_range(self, batch_id: int) -> BatchRange:
         """Where a micro-batch begins and ends."""
-        starts = self._offsets(batch_id - 1) if batch_id > 0 else None
-        return BatchRange(starts, self._offsets(batch_id))
+        starts = offsets_of_source(self._source(batch_id - 1)) if batch_id > 0 else None
+        text = self._source(batch_id)
+        return BatchRange(starts, offsets_of_source(text), topic_ids_of_source(text))
 
     def remove_unfinished(self) -> int:
         """Remove files that Spark was writing when its JVM was killed; return how many.
@@ -49,7 +56,7 @@ class QueryCheckpoint:
         Spark renames a file once it is whole, and never looks at those that it has not renamed.
         """
         jvm: Any = self._session._jvm  # noqa: SLF001 - as below
-        files, root = self._file_system(self._location)
+        files, root = self._file_system(self.location)
         if jvm.java.lang.Class.forName(_WITH_CHECKSUMS).isInstance(files):
             files = files.getRawFileSystem()  # which does not hide the files of checksums
         found = [
@@ -67,13 +74,17 @@ class QueryCheckpoint:
         path = jvm.org.apache.hadoop.fs.Path(name)
         return path.getFileSystem(self._session._jsc.hadoopConfiguration()), path  # noqa: SLF001 - likewise
 
-    def _offsets(self, batch_id: int) -> Counts:
-        lines = self._read(f"offsets/{batch_id}").splitlines()
-        return offsets_of_source(lines[_LINES_BEFORE_SOURCES])
+    def remove(self) -> None:
+        """Remove all of it, if it is there."""
+        files, path = self._file_system(self.location)
+        files.delete(path, True)  # noqa: FBT003 - recursive; Java has no names for arguments
+
+    def _source(self, batch_id: int) -> str:
+        return self._read(f"offsets/{batch_id}").splitlines()[_LINES_BEFORE_SOURCES]
 
     def _read(self, name: str) -> str:
         jvm: Any = self._session._jvm  # noqa: SLF001 - as above
-        files, path = self._file_system(f"{self._location}/{name}")
+        files, path = self._file_system(f"{self.location}/{name}")
         stream = files.open(path)
         try:
             return str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))

@@ -43,4 +43,6 @@ def _rows(
             "lag": None if end is None else max(0, end - (offset or 0)),
             "dead_letters": state.dead_letters.get(topic, {}).get(partition or 0, 0),
             "committed_at_ms": state.committed_at_ms.get(topic),
+            "ignored_fields": sorted(state.ignored_fields),
+            "stopped": state.stopped.get("reason"),
         }

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal
 from typing import Any, Final
 
 from pyiceberg.types import (
@@ -31,6 +31,7 @@ from pyiceberg.types import (
 
 from headrace.pipeline.tables.errors import BadRecordError
 
+_WIDE: Final = Context(prec=100)  # more digits than a column can have
 _MAX_FLOAT: Final = 3.4028235e38
 _MAX_SHOWN: Final = 60  # characters of a value in a reason
 Fit = Callable[[Any], object]
@@ -50,8 +51,12 @@ class StructFit:
         self._fits = [
             (it.name, fit_of(it.field_type, surplus), it.required) for it in struct.fields
         ]
-        self._names = frozenset(it.name for it in struct.fields)
+        self._names = {it.name for it in struct.fields}
         self._surplus = surplus
+
+    def pass_over(self, name: str) -> None:
+        """Take a field that has no column, and will have none, for no surplus."""
+        self._names.add(name)
 
     def fit(self, document: Mapping[str, Any]) -> dict[str, object]:
         """Return the values of the columns.
@@ -96,7 +101,10 @@ def fit_of(kind: IcebergType, surplus: Surplus) -> Fit:
 
 def shown(value: object) -> str:
     """A value in a message, cut."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # too many digits, or too deep
+        return f"a value of type {type(value).__name__}"
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
@@ -123,17 +131,18 @@ def _map_fit(kind: MapType, surplus: Surplus) -> Fit:
 
 
 def _decimal_fit(kind: DecimalType) -> Fit:
-    quantum, limit = Decimal(1).scaleb(-kind.scale), Decimal(10) ** (kind.precision - kind.scale)
+    quantum = Decimal(1).scaleb(-kind.scale)
+    limit = Decimal(1).scaleb(kind.precision - kind.scale)
 
     def fit_decimal(value: Any) -> object:
         if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
             raise BadRecordError(f"{shown(value)} is no number")
         try:
             number = Decimal(repr(value) if isinstance(value, float) else value)
-            if not number.is_finite() or abs(number) >= limit:
+            if not number.is_finite() or number.copy_abs() >= limit:
                 raise BadRecordError(f"{shown(value)} is out of the range of {kind}")
-            exact = number.quantize(quantum)
-        except InvalidOperation as error:
+            exact = number.quantize(quantum, context=_WIDE)
+        except (ArithmeticError, ValueError) as error:
             raise BadRecordError(f"{shown(value)} is no {kind}") from error
         if exact != number:
             raise BadRecordError(
@@ -169,9 +178,13 @@ def _floating_fit(limit: float) -> Fit:
     def fit_floating(value: Any) -> object:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise BadRecordError(f"{shown(value)} is no number")
-        if math.isfinite(value) and abs(value) > limit:
+        try:
+            found = float(value)
+        except OverflowError as error:
+            raise BadRecordError(f"{shown(value)} is out of range") from error
+        if math.isfinite(found) and abs(found) > limit:
             raise BadRecordError(f"{shown(value)} is out of range")
-        return float(value)
+        return found
 
     return fit_floating
 
@@ -221,7 +234,10 @@ def _timestamptz(value: Any) -> object:
     found = value if isinstance(value, datetime) else _iso(value)
     if found.tzinfo is None:
         raise BadRecordError(f"{shown(value)} has no time zone")
-    return found.astimezone(UTC)
+    try:
+        return found.astimezone(UTC)
+    except OverflowError as error:
+        raise BadRecordError(f"{shown(value)} is not in the years 1 to 9999 of UTC") from error
 
 
 def _iso(value: Any) -> datetime:

@@ -8,6 +8,8 @@ A task yields rows of `kind` and `body`:
     | bad     | a bad record                                                             |
     | lacking | columns that the table has to add first; then it has written nothing more |
     | keys    | Arrow data: keys whose rows are replaced or deleted, of an upsert        |
+    | refused | place of a record whose row no file can have, and why; then all is done once more without it |
+    | ignored | paths of fields that have no column and will have none, and why          |
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,13 +22,15 @@ import pyarrow as pa
 from headrace.pipeline.tables.configuration import UPSERT, TableConfig
 from headrace.pipeline.tables.data_files import DataFileWriter, TableFiles, encode_data_file
 from headrace.pipeline.tables.decoding import decoder_of
-from headrace.pipeline.tables.rows import BadRecord, RowMaker, encode_shape
-from headrace.pipeline.tables.shapes import Shape, merged_fields
+from headrace.pipeline.tables.newest_rows import NewestRows
+from headrace.pipeline.tables.rows import BadRecord, Refusals, RowMaker, encode_shape
 
 FILE: Final = "file"
 BAD: Final = "bad"
 LACKING: Final = "lacking"
 KEYS: Final = "keys"
+REFUSED: Final = "refused"
+IGNORED: Final = "ignored"
 RESULT_SCHEMA: Final = "kind string, body binary"
 MAX_BAD_BYTES: Final = 32 << 20  # of one task; the driver holds those of all
 _ARROW_RESULT: Final = pa.schema([("kind", pa.string()), ("body", pa.binary())])
@@ -40,6 +44,7 @@ class WriteTask:
     table: TableConfig
     files: TableFiles
     max_bad: int
+    refusals: Refusals = field(default_factory=Refusals)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Run it on the records of one partition of the micro-batch."""
@@ -47,30 +52,33 @@ class WriteTask:
             yield pa.RecordBatch.from_pydict({"kind": [kind], "body": [body]}, _ARROW_RESULT)
 
     def _run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Told]:
-        maker = RowMaker(self.table, self.files.metadata.schema(), decoder_of(self.table))
-        writer = DataFileWriter(self.files, self.table.target_file_bytes)
-        is_upsert = self.table.mode == UPSERT
-        newest: dict[Any, dict[str, object] | None] = {}  # of each key; records come by offset
+        decoder = decoder_of(self.table)
+        maker = RowMaker(self.table, self.files.metadata, decoder, self.refusals)
+        writer = DataFileWriter(self.files, self.table.target_file_bytes, self.max_bad)
+        newest = NewestRows() if self.table.mode == UPSERT else None
         bad = _BadRecords(self.max_bad)
-        lacking: dict[str, Shape] = {}
         for batch in batches:
             made = maker.make(batch)
             bad.add(made.bad)
-            lacking = merged_fields(lacking, made.lacking)
-            if lacking:
+            if maker.lacking:
                 continue  # all of it is done once more, with those columns
-            if is_upsert:
-                newest.update(made.changes)
+            if newest is not None:
+                newest.add(made)
             else:
-                yield from _told(writer.add(made.rows))
-        if lacking:
-            yield LACKING, encode_shape(lacking).encode()
+                yield from _told(writer.add(made.rows, made.places))
+        if maker.lacking:
+            yield LACKING, encode_shape(maker.lacking).encode()
             return
-        if is_upsert:
-            yield from _told(writer.add(it for it in newest.values() if it is not None))
-            yield KEYS, _arrow_bytes(list(newest), self.files.arrow_schema().field(self.table.key))
+        if newest is not None:
+            for rows, places in newest.pieces():
+                yield from _told(writer.add(rows, places))
+            yield KEYS, _arrow_bytes(newest.keys(), self.files.arrow_schema().field(self.table.key))
         yield from _told(writer.finish())
+        for it in writer.unwritable:
+            yield REFUSED, msgspec.msgpack.encode((it.place, it.reason))
         yield from ((BAD, msgspec.msgpack.encode(it)) for it in bad.records)
+        if maker.ignored:
+            yield IGNORED, msgspec.msgpack.encode(maker.ignored)
 
 
 @dataclass(slots=True)

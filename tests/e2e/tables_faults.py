@@ -70,7 +70,6 @@ class Job:
             "spark.driver.host": LOOPBACK,
             "spark.driver.bindAddress": LOOPBACK,
             "spark.local.dir": str(temporary),
-            "spark.sql.shuffle.partitions": "1",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
         }

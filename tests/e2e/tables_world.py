@@ -64,6 +64,12 @@ class TablesWorld:
         """The rows of a table."""
         return self.table(config, name).scan().to_arrow().to_pylist()
 
+    def added_files(self, config: PipelineConfig, name: str) -> list[int]:
+        """How many data files each commit of a micro-batch has added, as far as snapshots tell."""
+        summaries = [it.summary for it in self.table(config, name).snapshots()]
+        told = [it for it in summaries if it is not None and it["headrace.batch-id"]]
+        return [int(it["added-data-files"] or 0) for it in told]
+
     def orphans(self, config: PipelineConfig, name: str) -> list[str]:
         """Files below a table that no snapshot names."""
         table = self.table(config, name)
@@ -106,6 +112,14 @@ class TablesWorld:
         """Produce keys and values to one partition."""
         records = [Record(value, key=key, partition=partition) for key, value in sent]
         CONFLUENT.produce(self.bootstrap, topic, records, compression="zstd")
+
+
+def place(letter: tuple[Any, Any, dict[str, Any]]) -> str:
+    """What a dead letter's key says: topic, partition and offset of its record, and behind them the topic's id."""
+    key, _, headers = letter
+    where, id_ = key.decode(), headers["headrace.topic-id"].decode()
+    assert where.endswith(f"-{id_}")
+    return str(where.removesuffix(f"-{id_}"))
 
 
 def toml_lines(section: Mapping[str, Any]) -> list[str]:

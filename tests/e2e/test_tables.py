@@ -1,5 +1,6 @@
 """Topics to Iceberg tables: what other readers of the table see, whatever happens to the job."""
 
+import json
 import random
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -9,12 +10,21 @@ from urllib.parse import urlparse
 
 import duckdb
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField
 from pyspark.sql import SparkSession
 
+from headrace.pipeline.tables.catalogs import open_catalog
+from headrace.pipeline.tables.checking import check_tables
+from headrace.pipeline.tables.errors import TableError
+from headrace.pipeline.tables.mending import TopicsNow, mended
+from headrace.pipeline.tables.status import status_rows
 from headrace.pipeline.tables.table_files import stored_files
+from headrace.pipeline.tables.topic_ids import topic_ids
 from tests.e2e.admin_calls import end_offsets
 from tests.e2e.tables_faults import POINTS, DiedError, arm
-from tests.e2e.tables_world import TablesWorld
+from tests.e2e.tables_world import TablesWorld, place
 from tests.environment.duckdb import provide_duckdb_extensions
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(600)]
@@ -101,7 +111,7 @@ def test_a_driver_that_dies_leaves_nothing_wrong(
         assert "DiedError" in stopped["shop.dying"], stopped
     assert world.run(spark, config) == {}
     assert digest(world.rows(config, "shop.dying")) == digest(documents(0, 30))
-    assert [it[0] for it in world.letters(dead)] == [f"{topic}-0-20".encode()]
+    assert [place(it) for it in world.letters(dead)] == [f"{topic}-0-20"]
     assert world.orphans(config, "shop.dying") == []
 
 
@@ -148,7 +158,7 @@ def test_bad_records_new_columns_and_a_table_that_stops(
         (2, {"deep": 1.5}, 2),
     ]
     first, second = world.letters(dead)
-    assert first[:2] == (f"{good}-0-1".encode(), b"\xffx")
+    assert (place(first), first[1]) == (f"{good}-0-1", b"\xffx")
     assert first[2]["headrace.topic"] == good.encode()
     assert (first[2]["headrace.partition"], first[2]["headrace.offset"]) == (b"0", b"1")
     assert first[2]["headrace.reason"].startswith(b"it is no JSON")
@@ -225,3 +235,156 @@ def test_small_files_are_merged_and_snapshots_expire(
     assert world.orphans(config, "shop.small") == []
     files = [it for it in stored_files(found) if "/data/" in urlparse(it.path).path]
     assert len(files) <= 4
+
+
+@pytest.mark.parametrize("partition_by", [[], ["bucket(2, id)"]])
+def test_an_upsert_makes_few_files_whatever_spark_is_set_to(
+    spark: SparkSession,
+    world: TablesWorld,
+    create_topic: Callable[..., str],
+    partition_by: list[str],
+) -> None:
+    """Without a setting for shuffles: Spark's own is 200 tasks, each of which would write files."""
+    topic = create_topic("many", partitions=3)
+    table = {"name": "shop.many", "topics": [topic], "mode": "upsert", "key": "id"}
+    config = world.config({**table, "partition_by": partition_by})
+    number = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", "200")
+    try:
+        for run in range(3):
+            for partition in range(3):
+                keys = [b"c%d" % it for it in range(300) if it % 3 == partition]
+                sent = [(it, json.dumps({"n": run}).encode()) for it in keys]
+                world.produce_records(topic, partition, sent)
+            assert world.run(spark, config) == {}
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", str(number))
+    assert sorted(world.added_files(config, "shop.many")) == [max(1, len(partition_by) * 2)] * 3
+    rows = world.rows(config, "shop.many")
+    assert sorted((it["id"], it["n"]) for it in rows) == sorted((f"c{it}", 2) for it in range(300))
+
+
+def test_names_that_spark_cannot_tell_apart(
+    spark: SparkSession, world: TablesWorld, create_topic: Callable[..., str]
+) -> None:
+    topic, other = create_topic("names"), create_topic("both")
+    tables = [
+        {"name": "shop.names", "topics": [topic], "columns": {"id": "long", "note": "string"}},
+        {"name": "shop.both", "topics": [other], "similar_names": "add"},
+    ]
+    config = world.config(tables)
+    odd = {"id": 2, "Note": "upper", "kafka_offset": 77, "a-b": 1, "a_x2Db": 2, "x.y": 3}
+    for it in (topic, other):
+        world.produce(it, [{"id": 1, "note": "lower"}, odd])
+    assert world.run(spark, config) == {}
+    frame = spark.read.format("iceberg").load(world.table(config, "shop.names").metadata_location)
+    rows = frame.selectExpr("id", "note", "kafka_offset", "`a-b`", "`x.y`").orderBy("id").collect()
+    assert [tuple(it) for it in rows] == [(1, "lower", 0, None, None), (2, None, 1, 1, 3)]
+    said = {
+        it["table"]: it["ignored_fields"]
+        for it in status_rows(config, open_catalog(config.catalog), {})
+    }
+    assert said == {
+        "shop.names": ["Note", "a_x2Db", "kafka_offset"],
+        "shop.both": ["a_x2Db", "kafka_offset"],
+    }
+    both = spark.read.format("iceberg").load(world.table(config, "shop.both").metadata_location)
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        rows = both.selectExpr("id", "note", "Note").orderBy("id").collect()
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+    assert [tuple(it) for it in rows] == [(1, "lower", None), (2, None, "upper")]
+
+
+def test_a_table_with_a_column_that_no_file_can_have_is_mended(
+    spark: SparkSession, world: TablesWorld, create_topic: Callable[..., str]
+) -> None:
+    """As an older version may have left it: the schema has the column, and no file could be written."""
+    topic = create_topic("broken")
+    config = world.config({"name": "shop.broken", "topics": [topic], "columns": {"id": "long"}})
+    world.produce(topic, [{"id": 1}])
+    assert world.run(spark, config) == {}
+    with world.table(config, "shop.broken").update_schema() as update:
+        update.union_by_name(Schema(NestedField(1, "", LongType(), required=False)))
+    world.produce(topic, [{"id": 2}])
+    why = (
+        "no data file can be written with its column `` (it has an empty name): "
+        "`headrace pipeline mend FILE` drops it"
+    )
+    stopped = world.run(spark, config)
+    assert stopped == {"shop.broken": f"table shop.broken: {why}"}
+    catalog = open_catalog(config.catalog)
+    (row,) = status_rows(config, catalog, {topic: {0: 2}})
+    assert (row["stopped"], row["lag"]) == (stopped["shop.broken"], 1)
+    rows, problems = check_tables(config)
+    assert rows[0]["stopped"] == stopped["shop.broken"]
+    assert problems == [f"table shop.broken: {why}"]
+    for is_sure in (False, True):
+        (done,) = mended(config, catalog, "", TopicsNow({}, {}), is_sure=is_sure)
+        assert (done["what"], done["name"], done["done"]) == ("drop column", "", is_sure)
+        assert (world.run(spark, config) == {}) == is_sure
+    assert sorted(it["id"] for it in world.rows(config, "shop.broken")) == [1, 2]
+    (row,) = status_rows(config, catalog, {topic: {0: 2}})
+    assert (row["stopped"], row["lag"]) == (None, 0)
+
+
+def test_a_topic_that_is_deleted_and_created_again_stops_its_table_until_it_is_begun_again(
+    spark: SparkSession, world: TablesWorld, create_topic: Callable[..., str]
+) -> None:
+    topic, stays, dead = create_topic("again"), create_topic("stays"), create_topic("dead")
+    table = {"name": "shop.again", "topics": [topic, stays], "columns": {"id": "long"}}
+    config = world.config(table, dead_letters={"topic": dead})
+    world.produce(topic, [{"id": 1}, b"bad", {"id": 2}])
+    world.produce(stays, [{"id": 3}])
+    assert world.run(spark, config) == {}
+    admin = AdminClient({"bootstrap.servers": world.bootstrap})
+    for futures in (
+        admin.delete_topics([topic]),
+        admin.create_topics([NewTopic(topic, 1)]),
+    ):
+        futures[topic].result(30)
+    world.produce(topic, [{"id": 11}, b"worse", {"id": 12}, {"id": 13}])
+    stopped = world.run(spark, config)["shop.again"]
+    assert f"topic {topic} was deleted and created again" in stopped
+    catalog = open_catalog(config.catalog)
+    ends = {topic: {0: 4}, stays: {0: 1}}
+    assert {it["stopped"] for it in status_rows(config, catalog, ends)} == {stopped}
+    assert check_tables(config)[1] == [stopped]
+    assert sorted(it["id"] for it in world.rows(config, "shop.again")) == [1, 2, 3]
+
+    found = TopicsNow(topic_ids(config.source, [topic]), ends)
+    for is_sure in (False, True):
+        (done,) = mended(config, catalog, topic, found, is_sure=is_sure)
+        assert (done["what"], done["name"], done["done"]) == ("begin topic again", topic, is_sure)
+        assert (world.run(spark, config) == {}) == is_sure
+    with pytest.raises(TableError, match="would be added once more"):
+        list(mended(config, catalog, topic, found, is_sure=True))
+    assert sorted(it["id"] for it in world.rows(config, "shop.again")) == [1, 2, 3, 11, 12, 13]
+    letters = world.letters(dead)
+    assert [place(it) for it in letters] == [f"{topic}-0-1"] * 2
+    assert len({it[2]["headrace.topic-id"] for it in letters}) == 2
+    assert [it[1] for it in letters] == [b"bad", b"worse"]
+    world.produce(topic, [{"id": 14}])
+    assert world.run(spark, config) == {}
+    assert len(world.rows(config, "shop.again")) == 7
+    left = sorted(it.name for it in (world.directory / "checkpoint").iterdir())
+    assert left == ["shop.again@1"]
+
+
+def test_a_table_that_is_dropped_and_created_again_is_not_filled_from_the_middle(
+    spark: SparkSession, world: TablesWorld, create_topic: Callable[..., str]
+) -> None:
+    topic = create_topic("dropped")
+    config = world.config({"name": "shop.dropped", "topics": [topic], "columns": COLUMNS})
+    world.produce(topic, documents(0, 10))
+    assert world.run(spark, config) == {}
+    open_catalog(config.catalog).drop_table("shop.dropped")
+    world.produce(topic, documents(10, 20))
+    stopped = world.run(spark, config)["shop.dropped"]
+    place_ = f"file://{world.directory}/checkpoint/shop.dropped"
+    assert f"has the records of {topic}-0 up to offset 0 only" in stopped
+    assert f"remove {place_}" in stopped
+    (world.directory / "checkpoint").rename(world.directory / "gone")
+    assert world.run(spark, config) == {}
+    assert digest(world.rows(config, "shop.dropped")) == digest(documents(0, 20))

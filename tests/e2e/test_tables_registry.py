@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from headrace.pipeline.tables.protobuf_format import compiled
 from headrace.pipeline.tables.registry import SchemaRegistry
-from tests.e2e.tables_world import TablesWorld
+from tests.e2e.tables_world import TablesWorld, place
 from tests.unit.pipeline.tables.registry_server import RegistryServer, framed
 from tests.unit.pipeline.tables.test_registry_formats import avro
 
@@ -90,7 +90,7 @@ def test_schemas_that_change_in_mid_stream(
         rows = world.rows(config, f"shop.{it}")
         assert sorted((row["id"], row["note"]) for row in rows) == wanted, it
         assert len(list(world.table(config, f"shop.{it}").snapshots())) == 2
-    letters = {it[0].decode(): it[2]["headrace.reason"] for it in world.letters(dead)}
+    letters = {place(it): it[2]["headrace.reason"] for it in world.letters(dead)}
     reason = f"the registry has no schema {UNKNOWN_ID}".encode()
     assert letters == {f"{topics[it]}-0-10": reason for it in FORMATS}
 

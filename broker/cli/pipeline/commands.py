@@ -60,14 +60,31 @@ def status(*, file: Path, output: str) -> None:
     emit_rows(_told("status", file), output=output)
 
 
-def _told(command: str, file: Path) -> list[dict[str, object]]:
+@pipeline.command()
+@_FILE
+@click.option(
+    "--topic", metavar="TOPIC", help="Begin this topic again, which was deleted and created again."
+)
+@click.option("--yes", is_flag=True, help="Change the tables; without it, nothing is changed.")
+@output_option
+def mend(*, file: Path, topic: str | None, yes: bool, output: str) -> None:
+    """Mend tables that are stopped: show what there is to do, and do it with `--yes`.
+
+    Columns that no data file can have are dropped. With `--topic`, the records of a new topic of an earlier one's name
+    are added to the table, from the first one.
+    """
+    arguments = [*(["--topic", topic] if topic else []), *(["--yes"] if yes else [])]
+    emit_rows(_told("mend", file, *arguments), output=output)
+
+
+def _told(command: str, file: Path, *arguments: str) -> list[dict[str, object]]:
     """Run a command of the pipeline, and return its rows.
 
     Raises:
         CommandFailedError: it failed; what it said is on standard error.
     """
     done = subprocess.run(  # noqa: S603 - ourselves
-        [sys.executable, *_PROGRAM, command, str(file)],
+        [sys.executable, *_PROGRAM, command, str(file), *arguments],
         stdout=subprocess.PIPE,
         text=True,
         check=False,

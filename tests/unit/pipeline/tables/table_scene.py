@@ -1,22 +1,24 @@
 """A catalog in a directory, a table of a configuration, and tasks on records, without Spark."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyiceberg.table import Table
 
 from headrace.pipeline.tables.catalogs import open_catalog, open_table
-from headrace.pipeline.tables.column_types import schema_of_shape
 from headrace.pipeline.tables.commits import Commit, commit_batch
 from headrace.pipeline.tables.configuration import PipelineConfig
 from headrace.pipeline.tables.data_files import TableFiles, decode_data_file
+from headrace.pipeline.tables.evolution import evolution
 from headrace.pipeline.tables.reading_configuration import read_configuration
 from headrace.pipeline.tables.rows import decode_shape
+from headrace.pipeline.tables.table_state import Origin
 from headrace.pipeline.tables.write_task import FILE, LACKING, WriteTask
+from headrace.pipeline.tables.writing import Written, collected, written_by_runs
 
 TEXT = """
 checkpoint = "file://{directory}/checkpoint"
@@ -76,6 +78,13 @@ def records(
     return pa.RecordBatch.from_pylist(rows, schema=RECORDS)
 
 
+class Run(NamedTuple):
+    """What the last run told, and the fields that are left out."""
+
+    told: list[tuple[str, bytes]]
+    ignored: dict[str, str]
+
+
 class TableScene:
     """A table, and what tasks and commits do to it."""
 
@@ -90,26 +99,49 @@ class TableScene:
         task = WriteTask(self.configured, TableFiles.of(self.table), max_bad)
         return [(row["kind"], row["body"]) for it in task(batches) for row in it.to_pylist()]
 
-    def evolve(self, told: Sequence[tuple[str, bytes]]) -> None:
-        """Give the table what a task found that it lacks."""
+    def run(self, *batches: pa.RecordBatch, max_bad: int = 10_000) -> Run:
+        """What the runs of a micro-batch come to, as the driver makes them with one task."""
+        told: list[tuple[str, bytes]] = []
+
+        def run(task: WriteTask) -> Written:
+            told[:] = [(row["kind"], row["body"]) for it in task(batches) for row in it.to_pylist()]
+            return collected(told)
+
+        self.table, written = written_by_runs(
+            self.table, self.configured, self.catalog, max_bad, run
+        )
+        return Run(told, written.ignored)
+
+    def evolve(self, told: Sequence[tuple[str, bytes]]) -> dict[str, str]:
+        """Give the table what a task found that it lacks; return columns that it cannot have, and why."""
         ((kind, body),) = [it for it in told if it[0] == LACKING]
         assert kind == LACKING
-        with self.table.update_schema() as update:
-            update.union_by_name(schema_of_shape(decode_shape(body.decode())))
+        found = evolution(self.table, self.configured, decode_shape(body.decode()))
+        if found.transaction is not None:
+            self.table = found.transaction.commit_transaction()
+        return found.refused
 
     def commit(
-        self, told: Sequence[tuple[str, bytes]], end: int, table: Table | None = None
+        self,
+        told: Sequence[tuple[str, bytes]],
+        end: int,
+        table: Table | None = None,
+        *,
+        topic_ids: Mapping[str, str] | None = None,
+        checkpoint: int = 0,
+        ignored: Mapping[str, str] | None = None,
     ) -> bool:
         """Commit what a task has written."""
         return commit_batch(
             table or self.table,
             Commit(
-                query_id="query",
-                batch_id=0,
+                origin=Origin(query_id="query", batch_id=0, topic_ids=topic_ids or {}),
                 ends={"orders": {0: end}},
                 added=[decode_data_file(body) for kind, body in told if kind == FILE],
                 bad={},
                 now_ms=1,
+                checkpoint=checkpoint,
+                ignored_fields=ignored or {},
             ),
         )
 

@@ -42,6 +42,8 @@ def test_status_without_a_broker_says_so(file: Path, capfd: pytest.CaptureFixtur
         "-",
         "0",
         "-",
+        "-",
+        "-",
     ]
 
 

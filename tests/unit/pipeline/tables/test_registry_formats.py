@@ -213,3 +213,45 @@ def test_a_registry_is_asked_once_for_a_schema_and_again_after_a_failure(
     registry.fails = 9
     with pytest.raises(TableError, match=r"does not answer /schemas/ids/5: 500"):
         client.schema(5)
+
+
+TREE = """
+syntax = "proto3";
+message Node { int64 id = 1; Node left = 2; repeated Node right = 3; map<string, Node> more = 4; Chain chain = 5; }
+message Chain { int64 n = 1; Chain next = 2; }
+"""
+
+
+def test_types_that_contain_each_other_end(tmp_path: Path, registry: RegistryServer) -> None:
+    """A chain becomes columns 32 deep, and a tree does not become 3 to the power of that."""
+    branch = ["null", "Node"]
+    avro_tree = {
+        "type": "record",
+        "name": "Node",
+        "fields": [
+            {"name": "id", "type": "long"},
+            *({"name": it, "type": branch} for it in ("left", "right")),
+        ],
+    }
+    ids = [
+        registry.register("avro", json.dumps(avro_tree)),
+        registry.register("proto", TREE, "PROTOBUF"),
+    ]
+    pool = DescriptorPool()
+    for it in compiled(SchemaRegistry(registry.url).schema(ids[1])).file:
+        pool.Add(it)
+    node = message_factory.GetMessageClass(pool.FindMessageTypeByName("Node"))(id=7)
+    node.left.id, node.chain.next.n = 8, 9
+    leaf = {"id": 8, "left": None, "right": None}
+    values = {
+        "avro": framed(ids[0], avro(avro_tree, {"id": 7, "left": leaf, "right": None})),
+        "protobuf": framed(ids[1], b"\0" + node.SerializeToString()),
+    }
+    for kind, value in values.items():
+        directory = tmp_path / kind
+        directory.mkdir()
+        scene = scene_of(directory, registry, kind)
+        written(scene, [value])
+        (row,) = scene.rows()
+        assert row["id"] == 7
+        assert json.loads(row["left"])["id"] == 8

@@ -1,0 +1,118 @@
+"""Runs of tasks on the records of one micro-batch, until what they have written can be committed.
+
+Records are the same in each run. Columns that they lack are added between runs, and rows that no file can have become
+bad records in the next one. Files of earlier runs are named by nobody; `maintenance` removes them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.manifest import DataFile
+from pyiceberg.table import Table
+
+from headrace.pipeline.tables.configuration import TableConfig
+from headrace.pipeline.tables.data_files import Place, TableFiles, decode_data_file
+from headrace.pipeline.tables.errors import TableError
+from headrace.pipeline.tables.evolution import evolution
+from headrace.pipeline.tables.rows import BadRecord, Refusals, decode_shape
+from headrace.pipeline.tables.shapes import Shape, merged_fields
+from headrace.pipeline.tables.write_task import (
+    BAD,
+    FILE,
+    IGNORED,
+    KEYS,
+    LACKING,
+    REFUSED,
+    WriteTask,
+)
+
+MAX_EVOLUTIONS: Final = 3  # runs after which columns are added; then records that lack some are bad
+MAX_RUNS: Final = 6
+
+
+@dataclass(slots=True)
+class Written:
+    """What the tasks of a micro-batch told."""
+
+    files: list[DataFile] = field(default_factory=list)
+    replaced: list[DataFile] = field(default_factory=list)  # of an upsert
+    bad: list[BadRecord] = field(default_factory=list)
+    lacking: dict[str, Shape] = field(default_factory=dict)
+    refused: dict[Place, str] = field(default_factory=dict)
+    ignored: dict[str, str] = field(default_factory=dict)
+    keys: list[bytes] = field(default_factory=list)
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+
+
+def collected(told: Iterable[tuple[str, bytes]]) -> Written:
+    """Put together what tasks tell."""
+    found = Written()
+    for kind, body in told:
+        if kind == FILE:
+            found.files.append(decode_data_file(body))
+        elif kind == BAD:
+            found.bad.append(msgspec.msgpack.decode(body, type=BadRecord))
+        elif kind == KEYS:
+            found.keys.append(bytes(body))
+        elif kind == REFUSED:
+            place, reason = msgspec.msgpack.decode(body)
+            found.refused[tuple(place)] = reason
+        elif kind == IGNORED:
+            found.ignored.update(msgspec.msgpack.decode(body))
+        elif kind == LACKING:
+            found.lacking = merged_fields(found.lacking, decode_shape(bytes(body).decode()))
+    found.bad.sort(key=lambda it: (it.topic, it.partition, it.offset))
+    return found
+
+
+def written_by_runs(
+    table: Table,
+    config: TableConfig,
+    catalog: Catalog,
+    max_bad: int,
+    run: Callable[[WriteTask], Written],
+) -> tuple[Table, Written]:
+    """Let tasks write; return the table as it is then, and what they have written.
+
+    Raises:
+        TableError: more rows than bad records are allowed cannot be written, or there is no end.
+    """
+    fields: dict[str, str] = {}
+    places: dict[Place, str] = {}
+    for number in range(MAX_RUNS):
+        refusals = Refusals(fields, places, may_add=number < MAX_EVOLUTIONS)
+        written = run(WriteTask(config, TableFiles.of(table), max_bad, refusals))
+        places.update(written.refused)
+        if len(written.refused) > max_bad:
+            break
+        if not written.lacking and not written.refused:
+            return table, written
+        if written.lacking:
+            table, refused = _evolved(table, config, catalog, written.lacking)
+            fields.update(refused)
+    raise TableError(_many_unwritable(config.name, places))
+
+
+def _evolved(
+    table: Table, config: TableConfig, catalog: Catalog, lacking: Mapping[str, Shape]
+) -> tuple[Table, dict[str, str]]:
+    """Add columns, and widen some; return the table as it is then, and columns that it cannot have."""
+    found = evolution(table, config, lacking)
+    try:
+        if found.transaction is not None:
+            found.transaction.commit_transaction()
+    except CommitFailedException:
+        pass  # another writer was faster: what it left is looked at next
+    return catalog.load_table(config.name), found.refused
+
+
+def _many_unwritable(name: str, places: Mapping[Place, str]) -> str:
+    (topic, partition, offset), why = next(iter(places.items()))
+    return (
+        f"table {name}: {len(places)} rows or more of one micro-batch cannot be written. The first is of "
+        f"{topic}-{partition}, offset {offset}: {why}"
+    )
