@@ -129,7 +129,11 @@ class Catalog:
         return sorted(set(partitions))
 
     def stored(self, name: TopicPartition) -> StoredPartition | None:
-        """What is committed of a partition; None once the topic or the partition is gone."""
+        """What is committed of a partition; None once the topic or the partition is gone.
+
+        For planning, by one catalog. What was planned is looked up by its stream's id (`stream_bounds`): the topic may
+        have been deleted, and created again under its name.
+        """
         topic = self._image.topic(name.topic)
         if topic is None or name.partition >= len(topic.partitions):
             return None
@@ -139,10 +143,10 @@ class Catalog:
             found.data_stream_id, found.meta_stream_id, stream.start_offset, stream.end_offset
         )
 
-    def stream_bounds(self, stream_id: int) -> tuple[int, int]:
-        """Start and end of what is committed of a stream."""
-        stream = self._image.streams[stream_id]
-        return stream.start_offset, stream.end_offset
+    def stream_bounds(self, stream_id: int) -> tuple[int, int] | None:
+        """Start and end of what is committed of a stream; None once it is gone. No other one gets its id."""
+        stream = self._image.streams.get(stream_id)
+        return None if stream is None else (stream.start_offset, stream.end_offset)
 
     def ranges(self, stream_id: int, start_offset: int, end_offset: int) -> Iterator[StoredRange]:
         """What objects hold of `[start_offset, end_offset)`, in order, cut to it.

@@ -71,6 +71,11 @@ def batch_ranges(catalog: Catalog, options: SourceOptions, lookup: Lookup) -> li
     found: list[WantedRange] = []
     for name in names:
         start, end = starts[name], ends[name]
+        if options.starting.offsets is not None and asked.get(name, start) < start:
+            raise OptionError(
+                f"{name.topic}-{name.partition} would be read from offset {start} to {asked[name]}: startingOffsets "
+                f"must not be behind endingOffsets"
+            )
         missing = max(start if start > last[name] else 0, asked.get(name, 0))
         if missing > end and options.fails_on_loss:
             raise DataLossError(
