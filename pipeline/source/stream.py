@@ -2,7 +2,9 @@
 
 The offsets are the JSON of Spark's Kafka source, `{"topic": {"0": 23}}`, so a query can go on with the checkpoint that
 a query of that source has left. Beside the topics is the key `#metadata`, which no topic can be called: the metadata
-that the offsets come from, and the ids of the topics, which tell a topic that was deleted and created again.
+that the offsets come from, and the ids of the topics, which tell a topic that was deleted and created again. The end of
+a query's first micro-batch has where the query began, too: Spark keeps no initial offset, and asks for one again when
+that micro-batch was not committed. What has come since, partitions and records, is not in it.
 
 Source: KafkaMicroBatchStream.scala and KafkaOffsetReaderAdmin.scala of Apache Spark 4.0, for how a limit is shared,
 where new partitions begin, and what counts as data loss.
@@ -34,7 +36,11 @@ class StreamOffset:
     """The next offset of each partition."""
 
     offsets: Offsets
-    topic_ids: Mapping[str, str] = field(default_factory=dict)  # none: of Spark's Kafka source
+    # None: an initial offset, or of Spark's Kafka source.
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    first: "StreamOffset | None" = (
+        None  # where the query began; of the end of its first micro-batch
+    )
 
 
 def to_json(
@@ -53,6 +59,11 @@ def to_json(
         "ageMs": max(0, now_ms - catalog.time_ms),
         "topicIds": dict(sorted(offset.topic_ids.items())),
     }
+    if offset.first is not None:
+        found[METADATA]["first"] = {
+            "offsets": _by_topic(offset.first.offsets),
+            "topicIds": dict(sorted(offset.first.topic_ids.items())),
+        }
     if options.tail_brokers:
         ends = {
             name: stored.end_offset
@@ -77,18 +88,33 @@ def from_json(found: Mapping[str, Any]) -> StreamOffset:
         SourceError: it is something else.
     """
     try:
-        offsets = {
-            TopicPartition(topic, int(partition)): int(offset)
-            for topic, partitions in found.items()
-            if topic != METADATA
-            for partition, offset in partitions.items()
-        }
-        topic_ids = found.get(METADATA, {}).get("topicIds", {})
-        return StreamOffset(offsets, {str(key): str(it) for key, it in topic_ids.items()})
-    except (AttributeError, TypeError, ValueError) as error:
+        metadata = found.get(METADATA, {})
+        first = metadata.get("first")
+        if first is not None:
+            first = StreamOffset(_offsets(first["offsets"]), _ids(first["topicIds"]))
+        return StreamOffset(_offsets(found), _ids(metadata.get("topicIds", {})), first)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise SourceError(
             f"the checkpoint has offsets of another source: {str(found)[:200]}"
         ) from error
+
+
+def _offsets(found: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    return {
+        TopicPartition(topic, int(partition)): int(offset)
+        for topic, partitions in found.items()
+        if topic != METADATA
+        for partition, offset in partitions.items()
+    }
+
+
+def _ids(found: Mapping[str, Any]) -> dict[str, str]:
+    return {str(key): str(it) for key, it in found.items()}
+
+
+def kept_start(start: StreamOffset, end: StreamOffset) -> StreamOffset:
+    """Where a planned micro-batch begins: the first one of a query where the query began when it was planned."""
+    return start if start.topic_ids or end.first is None else end.first
 
 
 def first_offset(catalog: Catalog, offsets: Offsets) -> StreamOffset:
@@ -97,9 +123,15 @@ def first_offset(catalog: Catalog, offsets: Offsets) -> StreamOffset:
 
 
 def next_offset(
-    catalog: Catalog, options: SourceOptions, position: StreamOffset, lookup: Lookup
+    catalog: Catalog,
+    options: SourceOptions,
+    position: StreamOffset,
+    lookup: Lookup,
+    target: StreamOffset | None = None,
 ) -> StreamOffset:
     """Return where the next micro-batch ends; `position` itself if there is nothing new.
+
+    Nothing is behind the `target`, if there is one: what has come since counts as not being there.
 
     A partition of which there is less than was read waits: as after a checkpoint of Spark's Kafka source, or of a query
     that had a tail.
@@ -107,6 +139,8 @@ def next_offset(
     names = present_partitions(catalog, options)
     begins = {it: _begin(catalog, position, it) for it in names}
     last = lookup.ends(names)
+    if target is not None:
+        last = {it: min(end, target.offsets.get(it, 0)) for it, end in last.items()}
     ends = {it: max(begins[it], last[it]) for it in names}
     decided = lookup.decided(begins, _limited(catalog, begins, ends, options))
     ends = {it: max(begins[it], decided[it]) for it in names}
@@ -129,7 +163,12 @@ def stream_ranges(
     Raises:
         DataLossError: offsets are gone, and that is to be told.
     """
-    gone = sorted(set(start.offsets) - set(end.offsets))
+    gone = sorted(
+        it
+        for it in set(start.offsets) - set(end.offsets)
+        # An initial offset that was asked for again has partitions that are newer than the plan.
+        if start.topic_ids or catalog.stored(it) is None
+    )
     gone += [it for it in sorted(end.offsets) if _is_recreated(catalog, end, it)]
     if gone and options.fails_on_loss:
         listed = ", ".join(f"{it.topic}-{it.partition}" for it in gone[:5])

@@ -8,6 +8,7 @@ Source: pyspark.sql.datasource and PythonMicroBatchStream.scala of Apache Spark 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -26,6 +27,7 @@ from headrace.pipeline.source.stream import (
     first_offset,
     from_json,
     is_ahead,
+    kept_start,
     next_offset,
     stream_ranges,
     to_json,
@@ -44,10 +46,15 @@ class BucketStreamReader(DataSourceStreamReader):
     def __init__(self, options: SourceOptions, clock: Clock | None = None) -> None:
         self._options = options
         self._clock = clock or Clock()
-        self._fresh: FreshCatalog | None = None  # as the next: made when it is asked
+        self._bucket: Bucket | None = None  # as the next two: opened when it is asked
+        self._fresh: FreshCatalog | None = None
         self._ends: PartitionEnds | None = None
         self._initial: StreamOffset | None = None
         self._position: tuple[StreamOffset, Json] | None = None  # where the next one begins
+        self._target: StreamOffset | None = None  # where the query ends; None: it goes on
+        self._nothing_new: tuple[Catalog, StreamOffset] | None = (
+            None  # in these metadata, after that
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Go to a worker without what the driver keeps, such as connections."""
@@ -65,22 +72,15 @@ class BucketStreamReader(DataSourceStreamReader):
         The first answer to a query without a checkpoint differs from its initial offset in any case: Spark then runs
         a batch, and the checkpoint has the place to go on at, before the first record comes.
         """
-        catalog = self._catalog()
-        position = self._begin(catalog) if self._position is None else self._position[0]
-
-        def following(catalog: Catalog) -> tuple[StreamOffset, Catalog]:
-            lookup = self._opened_ends().of(catalog)
-            return next_offset(catalog, self._options, position, lookup), catalog
-
-        found, catalog = with_metadata(self._opened_bucket(), catalog, following)
-        if self._position is not None and found is position:
-            return self._position[1]
-        return self._shown(found, catalog)
+        if self._position is None:
+            return self._following(self._begin(self._catalog()), None, self._options)
+        return self._following(*self._position, self._options)
 
     def partitions(self, start: Json, end: Json) -> Sequence[AnyTask]:
         """Plan a micro-batch, on the driver."""
-        begin, until = from_json(start), from_json(end)
-        self._position = until, end
+        until = from_json(end)
+        begin = kept_start(from_json(start), until)
+        self._position = replace(until, first=None), end
         self._wait_for(begin, until)
         bucket, options, ends = self._opened_bucket(), self._options, self._opened_ends()
 
@@ -116,11 +116,38 @@ class BucketStreamReader(DataSourceStreamReader):
                 return
             self._clock.sleep(ASKED_INTERVAL_S)
 
+    def _following(
+        self, position: StreamOffset, shown: Json | None, options: SourceOptions
+    ) -> Json:
+        """Where the next micro-batch ends; `shown`, which is how Spark knows the position, if there is nothing new.
+
+        None is shown of the beginning of a query, which its first micro-batch keeps.
+        """
+        known = self._catalog()
+        if shown is not None and self._nothing_new == (known, position):
+            return shown
+
+        def following(catalog: Catalog) -> tuple[StreamOffset, Catalog]:
+            lookup = self._opened_ends().of(catalog)
+            return next_offset(catalog, options, position, lookup, self._target), catalog
+
+        found, catalog = with_metadata(self._opened_bucket(), known, following)
+        if shown is None:
+            return self._shown(replace(found, first=position), catalog)
+        if found is not position:
+            return self._shown(found, catalog)
+        if not options.tail_brokers:  # they may have more before the metadata do
+            self._nothing_new = catalog, position
+        return shown
+
     def _shown(self, offset: StreamOffset, catalog: Catalog) -> Json:
         return to_json(offset, catalog, self._options, self._clock.time_ms())
 
     def _opened_bucket(self) -> Bucket:
-        return open_bucket(self._options.bucket)
+        # Kept: to open a client takes 3 ms of processor time, and Spark asks a stream for its end every 10 ms.
+        if self._bucket is None:
+            self._bucket = open_bucket(self._options.bucket)
+        return self._bucket
 
     def _opened_ends(self) -> PartitionEnds:
         if self._ends is None:
