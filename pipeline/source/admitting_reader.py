@@ -20,7 +20,7 @@ from pyspark.sql.streaming.datasource import (  # type: ignore[import-not-found,
 
 from headrace.pipeline.source.options import SourceOptions
 from headrace.pipeline.source.snapshots import with_metadata
-from headrace.pipeline.source.stream import METADATA, StreamOffset, from_json, next_offset
+from headrace.pipeline.source.stream import StreamOffset, from_json, next_offset
 from headrace.pipeline.source.stream_reader import BucketStreamReader
 
 Json = dict[str, Any]
@@ -53,8 +53,8 @@ class AdmittingStreamReader(BucketStreamReader, SupportsTriggerAvailableNow):  #
         options = self._options
         if isinstance(limit, ReadAllAvailable):
             options = _without_limits(options)
-        if METADATA not in start and self._initial is not None:
-            return self._following(self._initial, None, options)
+        if self._position is None:  # no micro-batch was planned: the query begins
+            return self._following(self._begin(self._catalog()), None, options)
         return self._following(replace(from_json(start), first=None), start, options)
 
 

@@ -29,6 +29,7 @@ from headrace.pipeline.source.options import SourceOptions
 from headrace.pipeline.source.plan import WantedRange
 
 METADATA: Final = "#metadata"
+_WRAPPER: Final = "spark.sql.streaming.triggerAvailableNowWrapper.enabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +164,7 @@ def stream_ranges(
     Raises:
         DataLossError: offsets are gone, and that is to be told.
     """
-    gone = sorted(
-        it
-        for it in set(start.offsets) - set(end.offsets)
-        # An initial offset that was asked for again has partitions that are newer than the plan.
-        if start.topic_ids or catalog.stored(it) is None
-    )
+    gone = sorted(set(start.offsets) - set(end.offsets))
     gone += [it for it in sorted(end.offsets) if _is_recreated(catalog, end, it)]
     if gone and options.fails_on_loss:
         listed = ", ".join(f"{it.topic}-{it.partition}" for it in gone[:5])
@@ -176,11 +172,18 @@ def stream_ranges(
             f"deleted, or no longer chosen, since the last micro-batch: {listed}. The option failOnDataLoss=false "
             f"goes on without them"
         )
-    planned = {
-        name: begin
+    begins = {
+        name: _planned_begin(options, start, end, name)
         for name in sorted(set(end.offsets) - set(gone))
-        if (begin := _planned_begin(options, start, end, name)) < end.offsets[name]
     }
+    back = [name for name, begin in begins.items() if begin > end.offsets[name]]
+    if back and options.fails_on_loss:
+        name = back[0]
+        raise DataLossError(
+            f"{name.topic}-{name.partition} goes back from offset {begins[name]} to {end.offsets[name]} in the "
+            f"checkpoint. The option failOnDataLoss=false reads it from there again"
+        )
+    planned = {name: begin for name, begin in begins.items() if begin < end.offsets[name]}
     ends = _there(planned, end, lookup)
     found: list[WantedRange] = []
     for name, begin in planned.items():
@@ -195,6 +198,31 @@ def stream_ranges(
         if first < ends[name]:
             found.append(WantedRange(name, first, ends[name]))
     return found
+
+
+def require_ahead(told: StreamOffset, position: StreamOffset, options: SourceOptions) -> None:
+    """See to it that an end that was told before the position was known can be the end of a run.
+
+    Raises:
+        SourceError: the run would go back, and records be read twice, or it would never get on.
+    """
+    if options.max_offsets_per_trigger is not None or options.max_bytes_per_trigger is not None:
+        raise SourceError(
+            f"Spark asks for the end of this run before it tells where the query is ({_WRAPPER}), so a limit has nothing "
+            f"to count from. Leave out maxOffsetsPerTrigger and maxBytesPerTrigger, or the setting, or take Spark 4.2"
+        )
+    behind = [
+        it
+        for it in sorted(position.offsets)
+        if not _is_other_topic(position, told, it.topic)
+        and told.offsets.get(it, position.offsets[it]) < position.offsets[it]
+    ]
+    if behind:
+        name = behind[0]
+        raise SourceError(
+            f"{name.topic}-{name.partition} is there up to offset {told.offsets[name]} only, and the query has read up "
+            f"to {position.offsets[name]}: it would go back ({_WRAPPER}). Start it again later"
+        )
 
 
 def is_ahead(catalog: Catalog, start: StreamOffset, end: StreamOffset, lookup: Lookup) -> bool:

@@ -2,7 +2,10 @@
 
 What Spark 4.0 does with it, each tried by a test: a query without a checkpoint asks for the latest offset before it
 asks for the initial one. After a restart it first plans an empty range that ends where the checkpoint does. With
-`availableNow` it asks for the latest offset once, and commits a micro-batch only when the next one is there.
+`availableNow` it asks for the latest offset once, and commits a micro-batch only when the next one is there. So no
+micro-batch without records follows, in which windows are closed, unless the session wraps sources for `availableNow`
+(`spark.sql.streaming.triggerAvailableNowWrapper.enabled`): it then asks for the latest offset before it tells where the
+query is.
 
 Source: pyspark.sql.datasource and PythonMicroBatchStream.scala of Apache Spark 4.0.
 """
@@ -29,6 +32,7 @@ from headrace.pipeline.source.stream import (
     is_ahead,
     kept_start,
     next_offset,
+    require_ahead,
     stream_ranges,
     to_json,
 )
@@ -51,6 +55,7 @@ class BucketStreamReader(DataSourceStreamReader):
         self._ends: PartitionEnds | None = None
         self._initial: StreamOffset | None = None
         self._position: tuple[StreamOffset, Json] | None = None  # where the next one begins
+        self._unplaced: StreamOffset | None = None  # an end that was told before the position was
         self._target: StreamOffset | None = None  # where the query ends; None: it goes on
         self._nothing_new: tuple[Catalog, StreamOffset] | None = (
             None  # in these metadata, after that
@@ -72,13 +77,20 @@ class BucketStreamReader(DataSourceStreamReader):
         The first answer to a query without a checkpoint differs from its initial offset in any case: Spark then runs
         a batch, and the checkpoint has the place to go on at, before the first record comes.
         """
-        if self._position is None:
-            return self._following(self._begin(self._catalog()), None, self._options)
-        return self._following(*self._position, self._options)
+        if self._position is not None:
+            return self._following(*self._position, self._options)
+        found = self._following(self._begin(self._catalog()), None, self._options)
+        self._unplaced = from_json(found)
+        return found
 
     def partitions(self, start: Json, end: Json) -> Sequence[AnyTask]:
         """Plan a micro-batch, on the driver."""
         until = from_json(end)
+        if start == end:  # Spark tells where the query is
+            self._initial = until.first  # asked for again if that micro-batch was not committed
+            if self._unplaced is not None:
+                require_ahead(self._unplaced, until, self._options)
+        self._unplaced = None
         begin = kept_start(from_json(start), until)
         self._position = replace(until, first=None), end
         self._wait_for(begin, until)
@@ -170,4 +182,9 @@ class BucketStreamReader(DataSourceStreamReader):
     def _found(self, catalog: Catalog) -> StreamOffset:
         options, lookup = self._options, self._opened_ends().of(catalog)
         names = chosen_partitions(catalog, options)
-        return first_offset(catalog, starting_offsets(catalog, options, names, lookup))
+        if self._position is None:
+            return first_offset(catalog, starting_offsets(catalog, options, names, lookup))
+        # Of a first micro-batch that another source has planned, and that was not committed: what came since is new.
+        ends = self._position[0].offsets
+        begins = starting_offsets(catalog, options, [it for it in names if it in ends], lookup)
+        return first_offset(catalog, {it: min(begin, ends[it]) for it, begin in begins.items()})

@@ -322,10 +322,8 @@ def test_a_query_that_died_in_its_first_micro_batch_begins_where_it_began(
     bucket.publish({1: [(0, 0, 40), (2, 0, 7), (4, 0, 9)]}, (0, 0, 0))
     bucket.write_to(tmp_path)
     again = BucketStreamReader(read)
-    found = again.partitions(again.initialOffset(), end)
-    assert [
-        (it.stored.start_offset, it.stored.end_offset) for task in found for it in task.task
-    ] == [(begin, 30)]
+    assert again.partitions(end, end) == []
+    assert checked_ranges(again, again.initialOffset(), end) == [(f"{TOPIC}-0", begin, 30)]
     after = again.latestOffset()
     assert METADATA in after
     assert "first" not in after[METADATA]
@@ -336,14 +334,75 @@ def test_a_query_that_died_in_its_first_micro_batch_begins_where_it_began(
     ]
 
 
-def test_a_plan_of_an_earlier_release_lacks_what_is_newer_and_loses_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("starting", "begin"),
+    [("earliest", 0), ("latest", 15), (json.dumps({TOPIC: {"0": 3}}), 3)],
+)
+def test_a_first_plan_of_another_source_lacks_what_is_newer_and_loses_nothing(
+    tmp_path: Path, starting: str, begin: int
+) -> None:
+    """Of an earlier release, or of Spark's Kafka source: it was not committed, and has no beginning."""
     bucket = stored((0, 0, 20), (2, 0, 5), starts=(0, 0))
-    reader = BucketStreamReader(
-        options(bucket=bucket.write_to(tmp_path), startingOffsets="earliest")
-    )
-    planned = {TOPIC: {"0": 20}, METADATA: {"topicIds": {TOPIC: str(TOPIC_ID)}}}
-    assert checked_ranges(reader, reader.initialOffset(), planned) == [(f"{TOPIC}-0", 0, 20)]
-    assert checked_ranges(reader, planned, reader.latestOffset()) == [(f"{TOPIC}-1", 0, 5)]
+    reader = BucketStreamReader(options(bucket=bucket.write_to(tmp_path), startingOffsets=starting))
+    planned = {TOPIC: {"0": 15}, METADATA: {"topicIds": {TOPIC: str(TOPIC_ID)}}}
+    assert reader.partitions(planned, planned) == []
+    initial = reader.initialOffset()
+    assert initial == {TOPIC: {"0": begin}}
+    expected = [(f"{TOPIC}-0", begin, 15)] if begin < 15 else []
+    assert checked_ranges(reader, initial, planned) == expected
+    after = reader.latestOffset()
+    assert checked_ranges(reader, planned, after) == [(f"{TOPIC}-0", 15, 20), (f"{TOPIC}-1", 0, 5)]
+
+
+def test_offsets_to_begin_at_need_not_name_partitions_that_are_newer_than_the_first_plan(
+    tmp_path: Path,
+) -> None:
+    bucket = stored((0, 0, 20))
+    read = options(bucket=bucket.write_to(tmp_path), startingOffsets=json.dumps({TOPIC: {"0": 3}}))
+    end = BucketStreamReader(read).latestOffset()
+    bucket.publish({1: [(0, 0, 30), (2, 0, 5)]}, (0, 0))
+    bucket.write_to(tmp_path)
+    again = BucketStreamReader(read)
+    again.partitions(end, end)
+    assert checked_ranges(again, again.initialOffset(), end) == [(f"{TOPIC}-0", 3, 20)]
+
+
+def test_a_micro_batch_that_goes_back_is_told() -> None:
+    bucket = stored((0, 0, 20), (2, 0, 5), starts=(0, 0))
+    start = first_offset(newest_catalog(bucket), {FIRST: 10, SECOND: 3})
+    end = first_offset(newest_catalog(bucket), {FIRST: 7, SECOND: 5})
+    with pytest.raises(DataLossError, match="goes back from offset 10 to 7"):
+        ranges(bucket, start, end)
+    assert ranges(bucket, start, end, failOnDataLoss="false") == [(1, 3, 5)]
+
+
+class TestARunOfWhatIsAvailable:
+    """Under the wrapper of Spark 4.0 for `availableNow`: asked for its end before the query's place is known."""
+
+    def test_goes_on_to_the_end(self, tmp_path: Path) -> None:
+        bucket = stored((0, 0, 20))
+        reader = BucketStreamReader(options(bucket=bucket.write_to(tmp_path)))
+        end = reader.latestOffset()
+        place = {TOPIC: {"0": 5}, METADATA: {"topicIds": {TOPIC: str(TOPIC_ID)}}}
+        assert reader.partitions(place, place) == []
+        assert checked_ranges(reader, place, end) == [(f"{TOPIC}-0", 5, 20)]
+
+    def test_does_not_go_back(self, tmp_path: Path) -> None:
+        bucket = stored((0, 0, 20))
+        reader = BucketStreamReader(options(bucket=bucket.write_to(tmp_path)))
+        reader.latestOffset()
+        place = {TOPIC: {"0": 25}}  # of a query with a tail, or of Spark's Kafka source
+        with pytest.raises(SourceError, match="up to offset 20 only, and the query has read up to"):
+            reader.partitions(place, place)
+
+    @pytest.mark.parametrize("limit", ["maxOffsetsPerTrigger", "maxBytesPerTrigger"])
+    def test_is_refused_with_a_limit(self, tmp_path: Path, limit: str) -> None:
+        bucket = stored((0, 0, 20))
+        reader = BucketStreamReader(options(bucket=bucket.write_to(tmp_path), **{limit: "10"}))
+        reader.latestOffset()
+        place = {TOPIC: {"0": 10}}
+        with pytest.raises(SourceError, match="a limit has nothing to count from"):
+            reader.partitions(place, place)
 
 
 def test_a_topic_that_was_created_again_after_the_first_plan_is_told(tmp_path: Path) -> None:
