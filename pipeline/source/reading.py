@@ -8,7 +8,7 @@ from headrace.pipeline.columns.decoder import decode
 from headrace.pipeline.columns.selection import WantedRows
 from headrace.pipeline.source.blocks import batch_runs, index_of
 from headrace.pipeline.source.bucket import Bucket
-from headrace.pipeline.source.catalog import StoredRange, TopicPartition
+from headrace.pipeline.source.catalog import PlannedStreams, StoredRange, TopicPartition
 from headrace.pipeline.source.errors import DataLossError, ObjectGoneError, SourceError
 from headrace.pipeline.source.plan import Part, Task
 from headrace.pipeline.source.snapshots import newest_catalog
@@ -77,16 +77,16 @@ class _TaskReader:
 
         By the stream that was planned, which a topic that was created again under its name does not have.
         """
-        catalog = newest_catalog(self._bucket, self._reading.cluster_id)
+        newest: PlannedStreams = newest_catalog(self._bucket, self._reading.cluster_id)
         stream_id = part.stored.stream_id
-        bounds = catalog.stream_bounds(stream_id)
+        bounds = newest.stream_bounds(stream_id)
         start = end if bounds is None else min(bounds[0], end)
         if start > position:
-            self._lost(part.name, position, start, catalog.index)
+            self._lost(part.name, position, start, newest.index)
             position = start
         if bounds is None or position >= end:
             return position, []
-        return position, list(catalog.ranges(stream_id, position, end))
+        return position, list(newest.ranges(stream_id, position, end))
 
     def _lost(self, name: TopicPartition, start: int, end: int, index: int) -> None:
         if self._reading.fails_on_loss:

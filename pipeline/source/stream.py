@@ -208,8 +208,9 @@ def require_ahead(told: StreamOffset, position: StreamOffset, options: SourceOpt
     """
     if options.max_offsets_per_trigger is not None or options.max_bytes_per_trigger is not None:
         raise SourceError(
-            f"Spark asks for the end of this run before it tells where the query is ({_WRAPPER}), so a limit has nothing "
-            f"to count from. Leave out maxOffsetsPerTrigger and maxBytesPerTrigger, or the setting, or take Spark 4.2"
+            f"Spark asks for the end of this run before it tells where the query is ({_WRAPPER}), so "
+            f"a limit has nothing to count from. Leave out maxOffsetsPerTrigger, maxBytesPerTrigger, or the setting, "
+            f"which Spark 4.2 does not need"
         )
     behind = [
         it
