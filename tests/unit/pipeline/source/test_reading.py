@@ -281,17 +281,6 @@ def test_offsets_that_are_not_in_the_bucket_yet(option: str) -> None:
     assert found == [(0, it) for it in range(50 if option == "endingOffsets" else 0)]
 
 
-def test_a_start_behind_the_end() -> None:
-    bucket = StoredTopics()
-    bucket.publish({0: [(0, 0, 50)]})
-    asked = {
-        "startingOffsets": '{"orders": {"0": 20}}',
-        "endingOffsets": '{"orders": {"0": 19}}',
-    }
-    with pytest.raises(OptionError, match="from offset 20 to 19"):
-        planned(bucket, **asked, failOnDataLoss="false")
-
-
 def test_a_time_that_nothing_is_as_new_as() -> None:
     bucket = StoredTopics()
     bucket.publish({0: [(0, 0, 50)]})
