@@ -3,9 +3,9 @@
 It is a streaming query with a checkpoint, a step of --offsets-per-step offsets after the other, up to what the bucket
 has when it starts; a run after that goes on there, and so does one after a kill. Into a table each record comes once.
 Into a topic each comes at least once, since Spark's sink may send a step again after a failure. With --exactly-once
-each record has a header `headrace.source`, TOPIC/PARTITION/OFFSET, and a run after a kill looks which of the step
-that was interrupted are in the topic, and sends the rest. The sink cannot set the time of a record: it is that of
-the copy.
+each record has a header `headrace.source`, TOPIC/PARTITION/OFFSET/ID with the topic's id, and a run after a kill looks
+which of the step that was interrupted are in the topic, and sends the rest. The sink cannot set the time of a record:
+it is that of the copy.
 
 Run it with `headrace spark backfill URL --topics NAME,... --checkpoint URL --to-table NAME`, or give this file to
 spark-submit.
@@ -20,7 +20,17 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import array, coalesce, col, concat, concat_ws, explode, lit, struct
+from pyspark.sql.functions import (
+    array,
+    coalesce,
+    col,
+    concat,
+    concat_ws,
+    create_map,
+    explode,
+    lit,
+    struct,
+)
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headrace.pipeline.jobs import job_arguments
@@ -34,6 +44,7 @@ from headrace.pipeline.source.offsets import batch_ranges
 from headrace.pipeline.source.options import read_options
 from headrace.pipeline.source.plan import WantedRange, parts_of
 from headrace.pipeline.source.snapshots import with_metadata
+from headrace.pipeline.source.stream import METADATA, from_json
 
 SOURCE_HEADER: Final = "headrace.source"
 MAX_SENDING_TASKS: Final = 200  # where Spark's configuration has no number
@@ -144,12 +155,17 @@ class KafkaSink:
         """Write one; see `DataStreamWriter.foreachBatch`."""
         rows = frame
         if self._arguments.exactly_once:
-            position = concat_ws("/", "topic", "partition", "offset")
-            rows = rows.withColumn("position", position)
-            planned_ms = self._planned_ms(batch_id)
+            planned_ms, topic_ids = self._planned(batch_id)
+            # With the id, records of an earlier topic of this name, or of another cluster's, are not taken for these.
+            place = concat_ws("/", "topic", "partition", "offset")
+            ids = create_map(*(lit(it) for pair in topic_ids.items() for it in pair))
+            position = concat_ws("/", place, ids[col("topic")])
+            rows = rows.withColumn("place", place).withColumn("position", position)
             if planned_ms < self._started_ms:  # a run before this one has begun with it
                 present = self._present(planned_ms - CLOCKS_MS)
                 rows = rows.join(present, "position", "left_anti")
+                # Of a run of an earlier release: without the id.
+                rows = rows.join(present.toDF("place"), "place", "left_anti")
             mark = struct(
                 lit(SOURCE_HEADER).alias("key"), col("position").cast("binary").alias("value")
             )
@@ -171,15 +187,18 @@ class KafkaSink:
             .save()
         )
 
-    def _planned_ms(self, batch_id: int) -> int:
-        """When Spark has planned a micro-batch: at first, should this be another attempt."""
+    def _planned(self, batch_id: int) -> tuple[int, dict[str, str]]:
+        """When Spark has planned a micro-batch, at first if this is another attempt; and the ids of its topics."""
         lines = self._session.read.text(
             f"{self._arguments.checkpoint}/offsets/{batch_id}"
         ).collect()
+        planned_ms, topic_ids = 0, dict[str, str]()
         for line in lines:
             if "batchTimestampMs" in line.value:
-                return int(json.loads(line.value)["batchTimestampMs"])
-        return 0
+                planned_ms = int(json.loads(line.value)["batchTimestampMs"])
+            elif METADATA in line.value:
+                topic_ids.update(from_json(json.loads(line.value)).topic_ids)
+        return planned_ms, topic_ids
 
     def _present(self, since_ms: int) -> DataFrame:
         """Positions of the records that are in the topic."""

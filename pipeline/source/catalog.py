@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.topics import TopicImage
@@ -42,6 +42,23 @@ class StoredPartition:
     meta_stream_id: int
     start_offset: int
     end_offset: int
+
+
+class PlannedStreams(Protocol):
+    """What of newer metadata is looked at once something was planned: by ids, which no later topic gets again."""
+
+    @property
+    def index(self) -> int:
+        """See `Catalog.index`."""
+        ...
+
+    def stream_bounds(self, stream_id: int) -> tuple[int, int] | None:
+        """See `Catalog.stream_bounds`."""
+        ...
+
+    def ranges(self, stream_id: int, start_offset: int, end_offset: int) -> Iterator[StoredRange]:
+        """See `Catalog.ranges`."""
+        ...
 
 
 class Catalog:
@@ -129,7 +146,11 @@ class Catalog:
         return sorted(set(partitions))
 
     def stored(self, name: TopicPartition) -> StoredPartition | None:
-        """What is committed of a partition; None once the topic or the partition is gone."""
+        """What is committed of a partition; None once the topic or the partition is gone.
+
+        For planning, by one catalog. What was planned is looked up by `PlannedStreams`: the topic may have been
+        deleted, and created again under its name.
+        """
         topic = self._image.topic(name.topic)
         if topic is None or name.partition >= len(topic.partitions):
             return None
@@ -139,10 +160,10 @@ class Catalog:
             found.data_stream_id, found.meta_stream_id, stream.start_offset, stream.end_offset
         )
 
-    def stream_bounds(self, stream_id: int) -> tuple[int, int]:
-        """Start and end of what is committed of a stream."""
-        stream = self._image.streams[stream_id]
-        return stream.start_offset, stream.end_offset
+    def stream_bounds(self, stream_id: int) -> tuple[int, int] | None:
+        """Start and end of what is committed of a stream; None once it is gone. No other one gets its id."""
+        stream = self._image.streams.get(stream_id)
+        return None if stream is None else (stream.start_offset, stream.end_offset)
 
     def ranges(self, stream_id: int, start_offset: int, end_offset: int) -> Iterator[StoredRange]:
         """What objects hold of `[start_offset, end_offset)`, in order, cut to it.

@@ -8,6 +8,7 @@ Source: pyspark.sql.datasource of Apache Spark 4.0.
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from importlib.util import find_spec
 from typing import Any, Final, cast
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -28,6 +29,9 @@ from headrace.pipeline.source.planning import (
 from headrace.pipeline.source.reading import Reading
 from headrace.pipeline.source.snapshots import with_metadata
 from headrace.pipeline.source.stream_reader import BucketStreamReader
+
+# Spark 4.2 and newer ask how much a micro-batch may have, and tell when a query is to end.
+_HAS_ADMISSION: Final = find_spec("pyspark.sql.streaming.datasource") is not None
 
 _TYPES: Final = {
     "key": "binary",
@@ -59,7 +63,12 @@ class HeadraceDataSource(DataSource):
 
     def streamReader(self, schema: StructType) -> BucketStreamReader:  # noqa: ARG002, N802 - as Spark has it
         """Read in micro-batches."""
-        return BucketStreamReader(read_options(self.options, is_stream=True))
+        options = read_options(self.options, is_stream=True)
+        if not _HAS_ADMISSION:
+            return BucketStreamReader(options)
+        from headrace.pipeline.source.admitting_reader import AdmittingStreamReader  # noqa: PLC0415 - see above
+
+        return AdmittingStreamReader(options)
 
 
 class BucketReader(DataSourceReader):

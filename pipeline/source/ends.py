@@ -41,7 +41,10 @@ class PartitionEnds:
         self._clock = clock or Clock()
         self._scans: dict[TopicPartition, tuple[int, TransactionScan]] = {}  # and the stream's id
         self._brokers: Brokers | None = None
-        self._latest: tuple[float, dict[TopicPartition, int]] = 0.0, {}  # and when it was asked
+        # What brokers told of which topics, and when they were asked.
+        self._latest: dict[TopicPartition, int] = {}
+        self._latest_ids: dict[str, UUID] = {}
+        self._asked_s = 0.0
 
     def access(self, catalog: Catalog) -> BrokerAccess:
         """How tasks reach the brokers."""
@@ -121,20 +124,20 @@ class PartitionEnds:
         self, catalog: Catalog, names: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, int]:
         """Ends as the leaders tell them; asked for once in ASKED_INTERVAL_S."""
-        asked_s, latest = self._latest
-        now_s = self._clock.monotonic_s()
-        if now_s - asked_s >= ASKED_INTERVAL_S or not latest.keys() >= names.keys():
-            latest = self._asked(catalog, dict.fromkeys(names, LATEST_TIMESTAMP))
-            self._latest = now_s, latest
-        return latest
+        now_s, topic_ids = self._clock.monotonic_s(), _topic_ids(catalog, names)
+        is_old = now_s - self._asked_s >= ASKED_INTERVAL_S
+        if is_old or topic_ids != self._latest_ids or not self._latest.keys() >= names.keys():
+            self._latest = self._asked(catalog, dict.fromkeys(names, LATEST_TIMESTAMP))
+            self._latest_ids, self._asked_s = topic_ids, now_s
+        return self._latest
 
     def _asked(
         self, catalog: Catalog, wanted: Mapping[TopicPartition, int], *, to_end: bool = False
     ) -> dict[TopicPartition, int]:
         if self._brokers is None:
             self._brokers = Brokers(self.access(catalog), self._clock)
-        topic_ids = {topic: UUID(catalog.topic_id(topic)) for topic in {it.topic for it in wanted}}
         is_read_committed = self._options.is_read_committed and not to_end
+        topic_ids = _topic_ids(catalog, wanted)
         return self._brokers.offsets(wanted, topic_ids, is_read_committed=is_read_committed)
 
     def _scanned(
@@ -198,6 +201,10 @@ class CatalogLookup:
     def decided(self, begins: Offsets, ends: Offsets) -> Offsets:
         """See `Lookup.decided`."""
         return self._found.decided(self._catalog, begins, ends)
+
+
+def _topic_ids(catalog: Catalog, names: Iterable[TopicPartition]) -> dict[str, UUID]:
+    return {topic: UUID(catalog.topic_id(topic)) for topic in {it.topic for it in names}}
 
 
 def _add(scan: TransactionScan, payload: memoryview, name: TopicPartition) -> None:

@@ -71,6 +71,13 @@ def batch_ranges(catalog: Catalog, options: SourceOptions, lookup: Lookup) -> li
     found: list[WantedRange] = []
     for name in names:
         start, end = starts[name], ends[name]
+        # Where records are gone, a start that was raised to the first one may be behind the end.
+        is_raised = start == stored_partition(catalog, name).start_offset
+        if asked.get(name, start) < start and (options.fails_on_loss or not is_raised):
+            raise OptionError(
+                f"{name.topic}-{name.partition} would be read from offset {start} to {asked[name]}: startingOffsets "
+                f"must not be behind endingOffsets"
+            )
         missing = max(start if start > last[name] else 0, asked.get(name, 0))
         if missing > end and options.fails_on_loss:
             raise DataLossError(

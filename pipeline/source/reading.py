@@ -8,7 +8,7 @@ from headrace.pipeline.columns.decoder import decode
 from headrace.pipeline.columns.selection import WantedRows
 from headrace.pipeline.source.blocks import batch_runs, index_of
 from headrace.pipeline.source.bucket import Bucket
-from headrace.pipeline.source.catalog import Catalog, StoredRange, TopicPartition
+from headrace.pipeline.source.catalog import PlannedStreams, StoredRange, TopicPartition
 from headrace.pipeline.source.errors import DataLossError, ObjectGoneError, SourceError
 from headrace.pipeline.source.plan import Part, Task
 from headrace.pipeline.source.snapshots import newest_catalog
@@ -62,7 +62,7 @@ class _TaskReader:
                         f"{_named(part.name)} from offset {position} on: the objects that the newest metadata names "
                         f"are not in the bucket; `headrace bucket fsck` says more"
                     )
-                position, ranges = self._newer(part.name, position, end)
+                position, ranges = self._newer(part, position, end)
                 continue
             found = ranges.pop(0)
             try:
@@ -72,25 +72,27 @@ class _TaskReader:
             except ObjectGoneError:
                 ranges = []
 
-    def _newer(
-        self, name: TopicPartition, position: int, end: int
-    ) -> tuple[int, list[StoredRange]]:
-        """Look for the rest of a part in the newest metadata: the offset to go on at, and the objects."""
-        catalog = newest_catalog(self._bucket, self._reading.cluster_id)
-        stored = catalog.stored(name)
-        start = end if stored is None else min(stored.start_offset, end)
-        if start > position:
-            self._lost(name, position, start, catalog)
-            position = start
-        if stored is None or position >= end:
-            return position, []
-        return position, list(catalog.ranges(stored.data_stream_id, position, end))
+    def _newer(self, part: Part, position: int, end: int) -> tuple[int, list[StoredRange]]:
+        """Look for the rest of a part in the newest metadata: the offset to go on at, and the objects.
 
-    def _lost(self, name: TopicPartition, start: int, end: int, catalog: Catalog) -> None:
+        By the stream that was planned, which a topic that was created again under its name does not have.
+        """
+        newest: PlannedStreams = newest_catalog(self._bucket, self._reading.cluster_id)
+        stream_id = part.stored.stream_id
+        bounds = newest.stream_bounds(stream_id)
+        start = end if bounds is None else min(bounds[0], end)
+        if start > position:
+            self._lost(part.name, position, start, newest.index)
+            position = start
+        if bounds is None or position >= end:
+            return position, []
+        return position, list(newest.ranges(stream_id, position, end))
+
+    def _lost(self, name: TopicPartition, start: int, end: int, index: int) -> None:
         if self._reading.fails_on_loss:
             raise DataLossError(
                 f"offsets {start} to {end - 1} of {_named(name)} were deleted while the job ran (retention, "
-                f"DeleteRecords or the topic itself; metadata up to entry {catalog.index}). The option "
+                f"DeleteRecords or the topic itself; metadata up to entry {index}). The option "
                 f"failOnDataLoss=false goes on without them"
             )
 

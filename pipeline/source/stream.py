@@ -2,7 +2,9 @@
 
 The offsets are the JSON of Spark's Kafka source, `{"topic": {"0": 23}}`, so a query can go on with the checkpoint that
 a query of that source has left. Beside the topics is the key `#metadata`, which no topic can be called: the metadata
-that the offsets come from, and the ids of the topics, which tell a topic that was deleted and created again.
+that the offsets come from, and the ids of the topics, which tell a topic that was deleted and created again. The end of
+a query's first micro-batch has where the query began, too: Spark keeps no initial offset, and asks for one again when
+that micro-batch was not committed. What has come since, partitions and records, is not in it.
 
 Source: KafkaMicroBatchStream.scala and KafkaOffsetReaderAdmin.scala of Apache Spark 4.0, for how a limit is shared,
 where new partitions begin, and what counts as data loss.
@@ -27,6 +29,7 @@ from headrace.pipeline.source.options import SourceOptions
 from headrace.pipeline.source.plan import WantedRange
 
 METADATA: Final = "#metadata"
+_WRAPPER: Final = "spark.sql.streaming.triggerAvailableNowWrapper.enabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,11 @@ class StreamOffset:
     """The next offset of each partition."""
 
     offsets: Offsets
-    topic_ids: Mapping[str, str] = field(default_factory=dict)  # none: of Spark's Kafka source
+    # None: an initial offset, or of Spark's Kafka source.
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    first: "StreamOffset | None" = (
+        None  # where the query began; of the end of its first micro-batch
+    )
 
 
 def to_json(
@@ -53,6 +60,11 @@ def to_json(
         "ageMs": max(0, now_ms - catalog.time_ms),
         "topicIds": dict(sorted(offset.topic_ids.items())),
     }
+    if offset.first is not None:
+        found[METADATA]["first"] = {
+            "offsets": _by_topic(offset.first.offsets),
+            "topicIds": dict(sorted(offset.first.topic_ids.items())),
+        }
     if options.tail_brokers:
         ends = {
             name: stored.end_offset
@@ -77,18 +89,33 @@ def from_json(found: Mapping[str, Any]) -> StreamOffset:
         SourceError: it is something else.
     """
     try:
-        offsets = {
-            TopicPartition(topic, int(partition)): int(offset)
-            for topic, partitions in found.items()
-            if topic != METADATA
-            for partition, offset in partitions.items()
-        }
-        topic_ids = found.get(METADATA, {}).get("topicIds", {})
-        return StreamOffset(offsets, {str(key): str(it) for key, it in topic_ids.items()})
-    except (AttributeError, TypeError, ValueError) as error:
+        metadata = found.get(METADATA, {})
+        first = metadata.get("first")
+        if first is not None:
+            first = StreamOffset(_offsets(first["offsets"]), _ids(first["topicIds"]))
+        return StreamOffset(_offsets(found), _ids(metadata.get("topicIds", {})), first)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise SourceError(
             f"the checkpoint has offsets of another source: {str(found)[:200]}"
         ) from error
+
+
+def _offsets(found: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    return {
+        TopicPartition(topic, int(partition)): int(offset)
+        for topic, partitions in found.items()
+        if topic != METADATA
+        for partition, offset in partitions.items()
+    }
+
+
+def _ids(found: Mapping[str, Any]) -> dict[str, str]:
+    return {str(key): str(it) for key, it in found.items()}
+
+
+def kept_start(start: StreamOffset, end: StreamOffset) -> StreamOffset:
+    """Where a planned micro-batch begins: the first one of a query where the query began when it was planned."""
+    return start if start.topic_ids or end.first is None else end.first
 
 
 def first_offset(catalog: Catalog, offsets: Offsets) -> StreamOffset:
@@ -97,9 +124,15 @@ def first_offset(catalog: Catalog, offsets: Offsets) -> StreamOffset:
 
 
 def next_offset(
-    catalog: Catalog, options: SourceOptions, position: StreamOffset, lookup: Lookup
+    catalog: Catalog,
+    options: SourceOptions,
+    position: StreamOffset,
+    lookup: Lookup,
+    target: StreamOffset | None = None,
 ) -> StreamOffset:
     """Return where the next micro-batch ends; `position` itself if there is nothing new.
+
+    Nothing is behind the `target`, if there is one: what has come since counts as not being there.
 
     A partition of which there is less than was read waits: as after a checkpoint of Spark's Kafka source, or of a query
     that had a tail.
@@ -107,6 +140,8 @@ def next_offset(
     names = present_partitions(catalog, options)
     begins = {it: _begin(catalog, position, it) for it in names}
     last = lookup.ends(names)
+    if target is not None:
+        last = {it: min(end, target.offsets.get(it, 0)) for it, end in last.items()}
     ends = {it: max(begins[it], last[it]) for it in names}
     decided = lookup.decided(begins, _limited(catalog, begins, ends, options))
     ends = {it: max(begins[it], decided[it]) for it in names}
@@ -137,11 +172,18 @@ def stream_ranges(
             f"deleted, or no longer chosen, since the last micro-batch: {listed}. The option failOnDataLoss=false "
             f"goes on without them"
         )
-    planned = {
-        name: begin
+    begins = {
+        name: _planned_begin(options, start, end, name)
         for name in sorted(set(end.offsets) - set(gone))
-        if (begin := _planned_begin(options, start, end, name)) < end.offsets[name]
     }
+    back = [name for name, begin in begins.items() if begin > end.offsets[name]]
+    if back and options.fails_on_loss:
+        name = back[0]
+        raise DataLossError(
+            f"{name.topic}-{name.partition} goes back from offset {begins[name]} to {end.offsets[name]} in the "
+            f"checkpoint. The option failOnDataLoss=false reads it from there again"
+        )
+    planned = {name: begin for name, begin in begins.items() if begin < end.offsets[name]}
     ends = _there(planned, end, lookup)
     found: list[WantedRange] = []
     for name, begin in planned.items():
@@ -156,6 +198,32 @@ def stream_ranges(
         if first < ends[name]:
             found.append(WantedRange(name, first, ends[name]))
     return found
+
+
+def require_ahead(told: StreamOffset, position: StreamOffset, options: SourceOptions) -> None:
+    """See to it that an end that was told before the position was known can be the end of a run.
+
+    Raises:
+        SourceError: the run would go back, and records be read twice, or it would never get on.
+    """
+    if options.max_offsets_per_trigger is not None or options.max_bytes_per_trigger is not None:
+        raise SourceError(
+            f"Spark asks for the end of this run before it tells where the query is ({_WRAPPER}), so "
+            f"a limit has nothing to count from. Leave out maxOffsetsPerTrigger, maxBytesPerTrigger, or the setting, "
+            f"which Spark 4.2 does not need"
+        )
+    behind = [
+        it
+        for it in sorted(position.offsets)
+        if not _is_other_topic(position, told, it.topic)
+        and told.offsets.get(it, position.offsets[it]) < position.offsets[it]
+    ]
+    if behind:
+        name = behind[0]
+        raise SourceError(
+            f"{name.topic}-{name.partition} is there up to offset {told.offsets[name]} only, and the query has read up "
+            f"to {position.offsets[name]}: it would go back ({_WRAPPER}). Start it again later"
+        )
 
 
 def is_ahead(catalog: Catalog, start: StreamOffset, end: StreamOffset, lookup: Lookup) -> bool:

@@ -2,12 +2,16 @@
 
 What Spark 4.0 does with it, each tried by a test: a query without a checkpoint asks for the latest offset before it
 asks for the initial one. After a restart it first plans an empty range that ends where the checkpoint does. With
-`availableNow` it asks for the latest offset once, and commits a micro-batch only when the next one is there.
+`availableNow` it asks for the latest offset once, and commits a micro-batch only when the next one is there. So no
+micro-batch without records follows, in which windows are closed, unless the session wraps sources for `availableNow`
+(`spark.sql.streaming.triggerAvailableNowWrapper.enabled`): it then asks for the latest offset before it tells where the
+query is.
 
 Source: pyspark.sql.datasource and PythonMicroBatchStream.scala of Apache Spark 4.0.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -26,7 +30,9 @@ from headrace.pipeline.source.stream import (
     first_offset,
     from_json,
     is_ahead,
+    kept_start,
     next_offset,
+    require_ahead,
     stream_ranges,
     to_json,
 )
@@ -44,10 +50,16 @@ class BucketStreamReader(DataSourceStreamReader):
     def __init__(self, options: SourceOptions, clock: Clock | None = None) -> None:
         self._options = options
         self._clock = clock or Clock()
-        self._fresh: FreshCatalog | None = None  # as the next: made when it is asked
+        self._bucket: Bucket | None = None  # as the next two: opened when it is asked
+        self._fresh: FreshCatalog | None = None
         self._ends: PartitionEnds | None = None
         self._initial: StreamOffset | None = None
         self._position: tuple[StreamOffset, Json] | None = None  # where the next one begins
+        self._unplaced: StreamOffset | None = None  # an end that was told before the position was
+        self._target: StreamOffset | None = None  # where the query ends; None: it goes on
+        self._nothing_new: tuple[Catalog, StreamOffset] | None = (
+            None  # in these metadata, after that
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Go to a worker without what the driver keeps, such as connections."""
@@ -65,22 +77,22 @@ class BucketStreamReader(DataSourceStreamReader):
         The first answer to a query without a checkpoint differs from its initial offset in any case: Spark then runs
         a batch, and the checkpoint has the place to go on at, before the first record comes.
         """
-        catalog = self._catalog()
-        position = self._begin(catalog) if self._position is None else self._position[0]
-
-        def following(catalog: Catalog) -> tuple[StreamOffset, Catalog]:
-            lookup = self._opened_ends().of(catalog)
-            return next_offset(catalog, self._options, position, lookup), catalog
-
-        found, catalog = with_metadata(self._opened_bucket(), catalog, following)
-        if self._position is not None and found is position:
-            return self._position[1]
-        return self._shown(found, catalog)
+        if self._position is not None:
+            return self._following(*self._position, self._options)
+        found = self._following(self._begin(self._catalog()), None, self._options)
+        self._unplaced = from_json(found)
+        return found
 
     def partitions(self, start: Json, end: Json) -> Sequence[AnyTask]:
         """Plan a micro-batch, on the driver."""
-        begin, until = from_json(start), from_json(end)
-        self._position = until, end
+        until = from_json(end)
+        if start == end:  # Spark tells where the query is
+            self._initial = until.first  # asked for again if that micro-batch was not committed
+            if self._unplaced is not None:
+                require_ahead(self._unplaced, until, self._options)
+        self._unplaced = None
+        begin = kept_start(from_json(start), until)
+        self._position = replace(until, first=None), end
         self._wait_for(begin, until)
         bucket, options, ends = self._opened_bucket(), self._options, self._opened_ends()
 
@@ -116,11 +128,38 @@ class BucketStreamReader(DataSourceStreamReader):
                 return
             self._clock.sleep(ASKED_INTERVAL_S)
 
+    def _following(
+        self, position: StreamOffset, shown: Json | None, options: SourceOptions
+    ) -> Json:
+        """Where the next micro-batch ends; `shown`, which is how Spark knows the position, if there is nothing new.
+
+        None is shown of the beginning of a query, which its first micro-batch keeps.
+        """
+        known = self._catalog()
+        if shown is not None and self._nothing_new == (known, position):
+            return shown
+
+        def following(catalog: Catalog) -> tuple[StreamOffset, Catalog]:
+            lookup = self._opened_ends().of(catalog)
+            return next_offset(catalog, options, position, lookup, self._target), catalog
+
+        found, catalog = with_metadata(self._opened_bucket(), known, following)
+        if shown is None:
+            return self._shown(replace(found, first=position), catalog)
+        if found is not position:
+            return self._shown(found, catalog)
+        if not options.tail_brokers:  # they may have more before the metadata do
+            self._nothing_new = catalog, position
+        return shown
+
     def _shown(self, offset: StreamOffset, catalog: Catalog) -> Json:
         return to_json(offset, catalog, self._options, self._clock.time_ms())
 
     def _opened_bucket(self) -> Bucket:
-        return open_bucket(self._options.bucket)
+        # Kept: to open a client takes 3 ms of processor time, and Spark asks a stream for its end every 10 ms.
+        if self._bucket is None:
+            self._bucket = open_bucket(self._options.bucket)
+        return self._bucket
 
     def _opened_ends(self) -> PartitionEnds:
         if self._ends is None:
@@ -143,4 +182,9 @@ class BucketStreamReader(DataSourceStreamReader):
     def _found(self, catalog: Catalog) -> StreamOffset:
         options, lookup = self._options, self._opened_ends().of(catalog)
         names = chosen_partitions(catalog, options)
-        return first_offset(catalog, starting_offsets(catalog, options, names, lookup))
+        if self._position is None:
+            return first_offset(catalog, starting_offsets(catalog, options, names, lookup))
+        # Of a first micro-batch that another source has planned, and that was not committed: what came since is new.
+        ends = self._position[0].offsets
+        begins = starting_offsets(catalog, options, [it for it in names if it in ends], lookup)
+        return first_offset(catalog, {it: min(begin, ends[it]) for it, begin in begins.items()})

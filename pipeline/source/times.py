@@ -105,6 +105,8 @@ def _start_of_search(
 
 def _newest_checkpoint(bucket: Bucket, catalog: Catalog, meta_stream_id: int) -> Checkpoint | None:
     bounds = catalog.stream_bounds(meta_stream_id)
+    if bounds is None:
+        return None
     first = max(bounds[0], bounds[1] - MAX_CHECKPOINTS)
     found: list[StreamRecordBatch] = []
     for stored in catalog.ranges(meta_stream_id, first, bounds[1]):

@@ -12,7 +12,9 @@ from pyspark.sql import SparkSession
 
 from headrace.pipeline.jobs import backfill
 from headrace.pipeline.jobs.told import Told
+from headrace.pipeline.source.bucket import open_bucket
 from headrace.pipeline.source.errors import OptionError
+from headrace.pipeline.source.snapshots import newest_catalog
 from tests.e2e.admin_calls import end_offsets
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
@@ -119,7 +121,7 @@ def test_into_a_topic(spark: SparkSession, world: World, tmp_path: Path) -> None
 
 
 def test_exactly_once_into_a_topic_though_it_is_killed(
-    spark: SparkSession, world: World, tmp_path: Path
+    spark: SparkSession, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seed = random.randrange(1 << 32)
     topic = world.new_topic()
@@ -142,8 +144,20 @@ def test_exactly_once_into_a_topic_though_it_is_killed(
     marks = sorted(
         value or b"" for it in copied for name, value in it.headers if name == "headrace.source"
     )
-    expected = [f"orders/{p}/{o}" for p in range(PARTITIONS) for o in range(RECORDS // PARTITIONS)]
+    topic_id = newest_catalog(open_bucket(world.bucket)).topic_id("orders")
+    expected = [
+        f"orders/{p}/{o}/{topic_id}"
+        for p in range(PARTITIONS)
+        for o in range(RECORDS // PARTITIONS)
+    ]
     assert marks == sorted(it.encode() for it in expected)
+
+    # A topic that is created again under the name has records at the same places, which are not these.
+    sink = backfill.KafkaSink(spark, backfill.parser().parse_args(words), started_ms=1)
+    monkeypatch.setattr(sink, "_planned", lambda _: (0, {"orders": "of another topic"}))
+    reader = spark.read.format("headrace").option("bucket", world.bucket)
+    sink.write(reader.option("subscribe", "orders").option("includeHeaders", "true").load(), 0)
+    assert world.count(topic) == 2 * RECORDS
 
 
 @pytest.mark.parametrize(

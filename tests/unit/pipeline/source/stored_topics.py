@@ -29,7 +29,7 @@ TOPIC_ID = UUID(int=1)
 START_MS = 1_700_000_000_000
 RECORDS_PER_BATCH = 5
 
-# (stream id, first offset, end offset); partition n of the topic has the streams 2n and 2n + 1
+# (stream id, first offset, end offset); partition n of the topic has the streams 2n and 2n + 1, from its first one on
 Range = tuple[int, int, int]
 
 
@@ -64,6 +64,7 @@ class StoredTopics:
         starts: Sequence[int] = (0,),
         *,
         topic_id: UUID = TOPIC_ID,
+        first_stream: int = 0,
     ) -> None:
         """Put these objects and a newer snapshot that names them and no other.
 
@@ -71,19 +72,21 @@ class StoredTopics:
             layout: ranges by object id, in order of streams.
             starts: of the partitions' data streams.
             topic_id: of the topic.
+            first_stream: of the topic: another one has other streams.
         """
         self._index += 1
-        ends = {2 * number: start for number, start in enumerate(starts)}
+        ends = {first_stream + 2 * it: start for it, start in enumerate(starts)}
         for ranges in layout.values():
             for stream_id, _, end in ranges:
                 ends[stream_id] = max(ends.get(stream_id, 0), end)
         records = [ClusterIdRecord(self._cluster), TopicRecord(topic_id, TOPIC)]
         records.extend(
-            PartitionRecord(topic_id, it, 1, 1, 2 * it, 2 * it + 1) for it in range(len(starts))
+            PartitionRecord(topic_id, it, 1, 1, first_stream + 2 * it, first_stream + 2 * it + 1)
+            for it in range(len(starts))
         )
         records.extend(ObjectsPreparedRecord(it, 1, 1, 0, 1 << 50) for it in layout)
         for number, start in enumerate(starts):
-            data = 2 * number
+            data = first_stream + 2 * number
             records.append(StreamRecord(data, topic_id, number, 1, start, ends[data]))
             records.append(StreamRecord(data + 1, topic_id, number, 1, 0, ends.get(data + 1, 0)))
         for object_id, ranges in layout.items():
@@ -95,7 +98,7 @@ class StoredTopics:
                 records.append(StreamObjectRecord(object_id, 1, size_bytes, 0, held[0]))
             else:
                 records.append(StreamSetObjectRecord(object_id, 1, object_id, size_bytes, 0, held))
-        records.append(NextIdsRecord(2 * len(starts), max(layout) + 1))
+        records.append(NextIdsRecord(first_stream + 2 * len(starts), max(layout) + 1))
         image = records_to_image(records, index=self._index, term=1)
         key = published_key(self._cluster, SnapshotId(self._index, 1))
         self.objects[key] = b"".join(encode_snapshot(image))

@@ -3,12 +3,14 @@
 import threading
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
+from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.pipeline.source import blocks
+from headrace.pipeline.source import blocks, reading
 from headrace.pipeline.source.catalog import TopicPartition
 from headrace.pipeline.source.ends import PartitionEnds
 from headrace.pipeline.source.errors import DataLossError, OptionError, SourceError
@@ -17,6 +19,7 @@ from headrace.pipeline.source.options import read_options
 from headrace.pipeline.source.planning import BucketTask, plan_tasks
 from headrace.pipeline.source.reading import Reading, read_task
 from headrace.pipeline.source.snapshots import newest_catalog
+from headrace.pipeline.source.tail import fetching
 from tests.unit.pipeline.source.stored_topics import CLUSTER, START_MS, TOPIC, StoredTopics
 
 COLUMNS = ("partition", "offset", "value")
@@ -37,8 +40,8 @@ def rows_of(
     """(partition, offset) of all rows, in the order of the tasks; each value is its offset."""
     found = []
     for it in tasks:
-        reading = replace(it.reading, columns=COLUMNS, fails_on_loss=fails)
-        for batch in read_task(bucket, it.task, reading):
+        how = replace(it.reading, columns=COLUMNS, fails_on_loss=fails)
+        for batch in read_task(bucket, it.task, how):
             for row in batch.to_pylist():
                 assert row["value"] == str(row["offset"]).encode()
                 found.append((row["partition"], row["offset"]))
@@ -195,6 +198,28 @@ def test_data_that_is_deleted_under_a_task() -> None:
         rows_of(bucket, tasks)
     # The second object is still there, and what was planned of it is read.
     assert rows_of(bucket, tasks, fails=False) == [(0, it) for it in range(50, 100)]
+
+
+def test_a_topic_that_is_created_again_gives_the_job_of_the_old_one_no_row() -> None:
+    bucket = StoredTopics()
+    bucket.publish({0: [(0, 0, 50)], 1: [(0, 50, 80)]})
+    tasks = planned(bucket, most_bytes=500)
+    bucket.delete(0)
+    bucket.publish({2: [(4, 0, 90)]}, topic_id=UUID(int=2), first_stream=4)
+    with pytest.raises(DataLossError, match=r"offsets 0 to .* of orders-0 were deleted"):
+        rows_of(bucket, tasks)
+    # What the old topic's objects still hold are its rows.
+    assert rows_of(bucket, tasks, fails=False) == [(0, it) for it in range(50, 80)]
+    bucket.delete(1)
+    assert rows_of(bucket, tasks, fails=False) == []
+    assert rows_of(bucket, planned(bucket)) == [(0, it) for it in range(90)]
+
+
+def test_nothing_that_reads_what_was_planned_looks_for_a_name() -> None:
+    for module in (reading, fetching):
+        source = Path(module.__file__).read_text(encoding="utf-8")
+        for by_name in ("stored(", "stored_partition", "subscribed(", "has_topic", "topic_id("):
+            assert by_name not in source, (module.__name__, by_name)
 
 
 def test_an_object_that_is_missing_for_good() -> None:

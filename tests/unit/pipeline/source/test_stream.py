@@ -1,5 +1,6 @@
 """Micro-batches: each offset once, whatever the limits; what is gone is told; where a query goes on."""
 
+import json
 import pickle
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headrace.pipeline.source import stream_reader
+from headrace.pipeline.source.bucket import Bucket, open_bucket
 from headrace.pipeline.source.catalog import Catalog, TopicPartition
 from headrace.pipeline.source.errors import DataLossError, OptionError, SourceError
 from headrace.pipeline.source.offsets import Offsets
@@ -287,6 +290,169 @@ def test_a_limit_counts_from_the_checkpoint(tmp_path: Path) -> None:
     reader.partitions({TOPIC: {"0": 40}}, {TOPIC: {"0": 40}})
     assert reader.latestOffset()[TOPIC] == {"0": 50}
     assert reader.latestOffset()[TOPIC] == {"0": 50}  # not planned yet
+
+
+def checked_ranges(reader: BucketStreamReader, start: Any, end: Any) -> list[tuple[str, int, int]]:
+    return sorted(
+        (
+            f"{part.name.topic}-{part.name.partition}",
+            part.stored.start_offset,
+            part.stored.end_offset,
+        )
+        for task in reader.partitions(start, end)
+        for part in task.task
+    )
+
+
+@pytest.mark.parametrize("starting", ["earliest", "latest"])
+def test_a_query_that_died_in_its_first_micro_batch_begins_where_it_began(
+    tmp_path: Path, starting: str
+) -> None:
+    bucket = stored((0, 0, 20))
+    read = options(bucket=bucket.write_to(tmp_path), startingOffsets=starting)
+    died = BucketStreamReader(read)
+    died.initialOffset()
+    bucket.publish({1: [(0, 0, 30)]})
+    bucket.write_to(tmp_path)
+    died._fresh = None  # a second has passed
+    end = json.loads(json.dumps(died.latestOffset()))
+    begin = 0 if starting == "earliest" else 20
+
+    # Partitions and records come, and Spark asks for the initial offset again, as nothing was committed.
+    bucket.publish({1: [(0, 0, 40), (2, 0, 7), (4, 0, 9)]}, (0, 0, 0))
+    bucket.write_to(tmp_path)
+    again = BucketStreamReader(read)
+    assert again.partitions(end, end) == []
+    assert checked_ranges(again, again.initialOffset(), end) == [(f"{TOPIC}-0", begin, 30)]
+    after = again.latestOffset()
+    assert METADATA in after
+    assert "first" not in after[METADATA]
+    assert checked_ranges(again, end, after) == [
+        (f"{TOPIC}-0", 30, 40),
+        (f"{TOPIC}-1", 0, 7),
+        (f"{TOPIC}-2", 0, 9),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("starting", "begin"),
+    [("earliest", 0), ("latest", 15), (json.dumps({TOPIC: {"0": 3}}), 3)],
+)
+def test_a_first_plan_of_another_source_lacks_what_is_newer_and_loses_nothing(
+    tmp_path: Path, starting: str, begin: int
+) -> None:
+    """Of an earlier release, or of Spark's Kafka source: it was not committed, and has no beginning."""
+    bucket = stored((0, 0, 20), (2, 0, 5), starts=(0, 0))
+    reader = BucketStreamReader(options(bucket=bucket.write_to(tmp_path), startingOffsets=starting))
+    planned = {TOPIC: {"0": 15}, METADATA: {"topicIds": {TOPIC: str(TOPIC_ID)}}}
+    assert reader.partitions(planned, planned) == []
+    initial = reader.initialOffset()
+    assert initial == {TOPIC: {"0": begin}}
+    expected = [(f"{TOPIC}-0", begin, 15)] if begin < 15 else []
+    assert checked_ranges(reader, initial, planned) == expected
+    after = reader.latestOffset()
+    assert checked_ranges(reader, planned, after) == [(f"{TOPIC}-0", 15, 20), (f"{TOPIC}-1", 0, 5)]
+
+
+def test_offsets_to_begin_at_need_not_name_partitions_that_are_newer_than_the_first_plan(
+    tmp_path: Path,
+) -> None:
+    bucket = stored((0, 0, 20))
+    read = options(bucket=bucket.write_to(tmp_path), startingOffsets=json.dumps({TOPIC: {"0": 3}}))
+    end = BucketStreamReader(read).latestOffset()
+    bucket.publish({1: [(0, 0, 30), (2, 0, 5)]}, (0, 0))
+    bucket.write_to(tmp_path)
+    again = BucketStreamReader(read)
+    again.partitions(end, end)
+    assert checked_ranges(again, again.initialOffset(), end) == [(f"{TOPIC}-0", 3, 20)]
+
+
+def test_a_micro_batch_that_goes_back_is_told() -> None:
+    bucket = stored((0, 0, 20), (2, 0, 5), starts=(0, 0))
+    start = first_offset(newest_catalog(bucket), {FIRST: 10, SECOND: 3})
+    end = first_offset(newest_catalog(bucket), {FIRST: 7, SECOND: 5})
+    with pytest.raises(DataLossError, match="goes back from offset 10 to 7"):
+        ranges(bucket, start, end)
+    assert ranges(bucket, start, end, failOnDataLoss="false") == [(1, 3, 5)]
+
+
+class TestARunOfWhatIsAvailable:
+    """Under the wrapper of Spark 4.0 for `availableNow`: asked for its end before the query's place is known."""
+
+    def test_goes_on_to_the_end(self, tmp_path: Path) -> None:
+        bucket = stored((0, 0, 20))
+        reader = BucketStreamReader(options(bucket=bucket.write_to(tmp_path)))
+        end = reader.latestOffset()
+        place = {TOPIC: {"0": 5}, METADATA: {"topicIds": {TOPIC: str(TOPIC_ID)}}}
+        assert reader.partitions(place, place) == []
+        assert checked_ranges(reader, place, end) == [(f"{TOPIC}-0", 5, 20)]
+
+    def test_does_not_go_back(self, tmp_path: Path) -> None:
+        bucket = stored((0, 0, 20))
+        reader = BucketStreamReader(options(bucket=bucket.write_to(tmp_path)))
+        reader.latestOffset()
+        place = {TOPIC: {"0": 25}}  # of a query with a tail, or of Spark's Kafka source
+        with pytest.raises(SourceError, match="up to offset 20 only, and the query has read up to"):
+            reader.partitions(place, place)
+
+    @pytest.mark.parametrize("limit", ["maxOffsetsPerTrigger", "maxBytesPerTrigger"])
+    def test_is_refused_with_a_limit(self, tmp_path: Path, limit: str) -> None:
+        bucket = stored((0, 0, 20))
+        reader = BucketStreamReader(options(bucket=bucket.write_to(tmp_path), **{limit: "10"}))
+        reader.latestOffset()
+        place = {TOPIC: {"0": 10}}
+        with pytest.raises(SourceError, match="a limit has nothing to count from"):
+            reader.partitions(place, place)
+
+
+def test_a_topic_that_was_created_again_after_the_first_plan_is_told(tmp_path: Path) -> None:
+    bucket = stored((0, 0, 20))
+    read = options(bucket=bucket.write_to(tmp_path), startingOffsets="earliest")
+    end = BucketStreamReader(read).latestOffset()
+    bucket.publish({1: [(4, 0, 20)]}, topic_id=AGAIN, first_stream=4)
+    bucket.write_to(tmp_path)
+    again = BucketStreamReader(read)
+    with pytest.raises(DataLossError, match=f"since the last micro-batch: {TOPIC}-0"):
+        again.partitions(again.initialOffset(), end)
+
+
+def test_nothing_is_behind_the_target() -> None:
+    catalog = newest_catalog(stored((0, 0, 20), (2, 0, 5), starts=(0, 0)))
+    target = StreamOffset({FIRST: 12})
+    lookup = BucketEnds(catalog)
+    begin = first_offset(catalog, {FIRST: 0})
+    first = next_offset(catalog, options(maxOffsetsPerTrigger="10"), begin, lookup, target)
+    assert first.offsets == {FIRST: 10, SECOND: 0}
+    second = next_offset(catalog, options(), first, lookup, target)
+    assert second.offsets == {FIRST: 12, SECOND: 0}
+    assert next_offset(catalog, options(), second, lookup, target) is second
+
+
+def test_a_stream_that_waits_opens_its_bucket_once_and_looks_at_what_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark asks every 10 ms."""
+    uri = stored((0, 0, 20)).write_to(tmp_path)
+    opened: list[str] = []
+    looked: list[int] = []
+
+    def opening(uri: str) -> Bucket:
+        opened.append(uri)
+        return open_bucket(uri)
+
+    def looking(catalog: Catalog, *given: Any) -> StreamOffset:
+        looked.append(catalog.index)
+        return next_offset(catalog, *given)
+
+    monkeypatch.setattr(stream_reader, "open_bucket", opening)
+    monkeypatch.setattr(stream_reader, "next_offset", looking)
+    reader = BucketStreamReader(options(bucket=uri, startingOffsets="earliest"))
+    end = reader.latestOffset()
+    reader.partitions(reader.initialOffset(), end)
+    for _ in range(500):
+        assert reader.latestOffset() is end
+    assert opened == [uri]
+    assert looked == [1, 1]
 
 
 class Waiting:
