@@ -23,8 +23,10 @@ from headrace.metadata.rpc.requests import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
+    RegisterBroker,
     RemoveVoter,
     Request,
+    Speaking,
     UnregisterBroker,
 )
 from headrace.metadata.transport import NotSentError, Transport
@@ -65,8 +67,10 @@ class NotReachedError(ControllerUnavailableError):
 class Requester:
     """Sends requests and returns their answers."""
 
-    def __init__(self, transport: Transport, rng: "Random") -> None:
+    def __init__(self, transport: Transport, rng: "Random", secret: bytes | None = None) -> None:
+        """Make it; `secret` is sent with what speaks for the registration of this process."""
         self._transport = transport
+        self._secret = secret
         self._rng = rng
         self._correlations = count(1)
         self._slots = asyncio.Semaphore(MAX_INFLIGHT)
@@ -118,7 +122,7 @@ class Requester:
         """
         correlation = next(self._correlations)
         try:
-            encoded = encode_request(correlation, request)
+            encoded = encode_request(correlation, request, self._proof(request))
         except MetadataFormatError as error:
             raise RefusedError(ErrorCode.RECORD_LIST_TOO_LARGE, str(error)) from error
         try:
@@ -136,3 +140,6 @@ class Requester:
         if answer.error != ErrorCode.NONE:
             raise RefusedError(answer.error, answer.message or answer.error.name)
         return answer
+
+    def _proof(self, request: Request) -> bytes | None:
+        return self._secret if isinstance(request, Speaking | RegisterBroker) else None

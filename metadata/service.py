@@ -11,7 +11,9 @@ from headrace.metadata.errors import (
     MetadataFormatError,
     RefusedError,
 )
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import READ_HERE
+from headrace.metadata.proof import require_own_id, require_sender
 from headrace.metadata.rpc.frames import (
     Answer,
     LeaderAddress,
@@ -27,8 +29,10 @@ from headrace.metadata.rpc.requests import (
     FetchSnapshot,
     Heartbeat,
     Mutation,
+    RegisterBroker,
     RemoveVoter,
     Request,
+    Speaking,
     TellLevels,
     UpdateFeatures,
 )
@@ -50,6 +54,15 @@ class Controller(Protocol):
     @property
     def leader_address(self) -> LeaderAddress | None:
         """The address of the leader, if it is another controller and known."""
+        ...
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest image of committed entries that this controller has."""
+        ...
+
+    async def confirm_leading(self) -> None:
+        """Return only if this controller is proven to be the leader, with an image of this time or later."""
         ...
 
     async def propose(self, decide: Decide) -> Committed:
@@ -91,8 +104,9 @@ class ControllerService:
         correlation = NO_CORRELATION
         try:
             correlation = decode_correlation(frame)
-            answer = await self._answer(decode_request(frame))
-            return encode_answer(correlation, answer)
+            request, secret = decode_request(frame)
+            await self._require_sender(request, secret)
+            return encode_answer(correlation, await self._answer(request))
         except MetadataFormatError as error:
             refusal = RefusedError(ErrorCode.INVALID_REQUEST, str(error))
         except RefusedError as error:
@@ -105,6 +119,16 @@ class ControllerService:
         return encode_answer(
             correlation, Answer(refusal.code, refusal.message, NO_INDEX, None, leader)
         )
+
+    async def _require_sender(self, request: Request, secret: bytes | None) -> None:
+        """Return only if nobody speaks for a registration that is not its own; before anything is done."""
+        if isinstance(request, RegisterBroker):
+            require_own_id(request, secret)
+        elif isinstance(request, Speaking):
+            if request.node_epoch > self._controller.image.index:
+                # A deposed leader that does not know it lacks the newest registrations.
+                await self._controller.confirm_leading()
+            require_sender(request, secret, self._controller.image)
 
     async def _answer(self, request: Request) -> Answer:
         match request:

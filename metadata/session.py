@@ -3,8 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
-from uuid import UUID
+from typing import Final
 
 import msgspec
 
@@ -20,6 +19,7 @@ from headrace.metadata.errors import (
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.lease import BrokerLease, lease_length_ms
 from headrace.metadata.levels import READ_HERE
+from headrace.metadata.proof import incarnation_of, recorded_lock
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.requester import NotLeadingError, NotReachedError, Requester
 from headrace.metadata.rpc.loads import Loads
@@ -30,9 +30,6 @@ from headrace.metadata.rpc.requests import (
 )
 from headrace.metadata.rpc.responses import BrokerRegistered
 from headrace.protocol.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from random import Random
 
 logger = logging.getLogger("headrace.metadata")
 
@@ -62,9 +59,9 @@ class BrokerSession:
         config: MetadataConfig,
         requester: Requester,
         identity: BrokerIdentity,
+        secret: bytes,
         *,
         boot_clock_ms: Callable[[], int],
-        rng: "Random",
         on_fenced: Callable[[str], None],
     ) -> None:
         self._config = config
@@ -72,7 +69,7 @@ class BrokerSession:
         self._identity = identity
         self._boot_clock_ms = boot_clock_ms
         self._on_fenced = on_fenced
-        self._incarnation_id = UUID(int=rng.getrandbits(128), version=4)
+        self._incarnation_id = incarnation_of(secret)
         lease_ms = lease_length_ms(config.broker_session_timeout_ms)
         self.lease = BrokerLease(lease_ms, boot_clock_ms)
         self.node_id: Final = identity.node_id
@@ -108,8 +105,9 @@ class BrokerSession:
             endpoints,
             identity.rack,
             self._config.broker_session_timeout_ms,
-            identity.locks,
+            tuple(map(recorded_lock, identity.locks)),
             READ_HERE,
+            identity.locks,
         )
         answer = await self._requester.call(registration, self._config.request_timeout_ms)
         if not isinstance(answer.body, BrokerRegistered):

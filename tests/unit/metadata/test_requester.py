@@ -48,7 +48,7 @@ class Controller:
         self.redirected.append(leader)
 
     async def request(self, frame):
-        self.requests.append(decode_request(frame))
+        self.requests.append(decode_request(frame).request)
         outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
         if isinstance(outcome, Exception):
             raise outcome

@@ -316,7 +316,7 @@ class Lagging:
 
     async def request(self, frame):
         answer = await self._handle(frame)
-        if isinstance(decode_request(frame), FetchEntries):
+        if isinstance(decode_request(frame).request, FetchEntries):
             await self.entries_come.wait()
         return answer
 
