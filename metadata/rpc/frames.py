@@ -153,7 +153,7 @@ def decode_answer(frame: bytes, correlation: int) -> Answer:
 def _without_proof(body: memoryview) -> tuple[memoryview | bytes, bytes | None]:
     """Take the proof off a body, if there is one: a request of a later release may have a field in its place."""
     size = len(_PROOF_MARK) + PROOF_BYTES
-    if body[-size : -PROOF_BYTES] != _PROOF_MARK or body[0] & 0xF0 != _SHORT_ARRAY:
+    if body[-size:-PROOF_BYTES] != _PROOF_MARK or body[0] & 0xF0 != _SHORT_ARRAY:
         return body, None
     if len(_ITEMS_DECODER.decode(body)[-1]) != size:
         return body, None  # the bytes of something else only look like one
