@@ -73,7 +73,7 @@ def require_own_id(request: RegisterBroker, secret: bytes | None) -> None:
 
 
 def shown_locks(request: RegisterBroker) -> frozenset[str]:
-    """Return what is recorded of the locks that a registration proves; names that were recorded as they are included."""
+    """Return what is recorded of the locks that a registration proves: digests, or names as the first release did."""
     names = {*request.locks, *request.lock_names}
     open_names = {name for name in names if not name.startswith(_LOCK_DIGEST)}
     return frozenset(open_names | set(map(recorded_lock, request.lock_names)))

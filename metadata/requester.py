@@ -111,8 +111,8 @@ class Requester:
             msg = f"no answer of the controller in {timeout_ms} ms: {reason}"
             raise ControllerUnavailableError(msg) from None
 
-    async def attempt(self, request: Request) -> Answer:
-        """Send a request once.
+    async def attempt(self, request: Request, *, within_ms: int | None = None) -> Answer:
+        """Send a request once; a controller that does not answer in `within_ms` is asked no further.
 
         Raises:
             NotLeadingError: another controller leads; the next attempt goes there.
@@ -126,7 +126,7 @@ class Requester:
         except MetadataFormatError as error:
             raise RefusedError(ErrorCode.RECORD_LIST_TOO_LARGE, str(error)) from error
         try:
-            frame = await self._transport.request(encoded)
+            frame = await self._transport.request(encoded, within_ms=within_ms)
             answer = decode_answer(frame, correlation)
         except NotSentError as error:
             raise NotReachedError(f"no controller can be reached: {error}") from error

@@ -20,6 +20,7 @@ from headrace.metadata.rpc.frames import (
     decode_correlation,
     decode_request,
     encode_answer,
+    is_relay,
 )
 from headrace.metadata.rpc.requests import (
     AddVoter,
@@ -30,6 +31,7 @@ from headrace.metadata.rpc.requests import (
     Heartbeat,
     Mutation,
     RegisterBroker,
+    Relay,
     RemoveVoter,
     Request,
     Speaking,
@@ -40,6 +42,7 @@ from headrace.metadata.rpc.responses import (
     Done,
     Entries,
     LevelsTold,
+    Relayed,
     SnapshotChunk,
 )
 from headrace.protocol.errors import ErrorCode
@@ -63,6 +66,10 @@ class Controller(Protocol):
 
     async def confirm_leading(self) -> None:
         """Return only if this controller is proven to be the leader, with an image of this time or later."""
+        ...
+
+    async def pass_on(self, leader_id: int, frame: bytes) -> bytes:
+        """Send a request to the leader, and return its answer."""
         ...
 
     async def propose(self, decide: Decide) -> Committed:
@@ -142,6 +149,8 @@ class ControllerService:
                 committed = Committed(chunk, chunk.snapshot_index)
             case DescribeQuorum() | DescribeBalance():
                 committed = await self._controller.describe(request)
+            case Relay():
+                committed = Committed(Relayed(await self._relay(request.frame)), NO_INDEX)
             case TellLevels():
                 committed = Committed(LevelsTold(READ_HERE), NO_INDEX)
             case AddVoter() | RemoveVoter() | UpdateFeatures():
@@ -149,6 +158,15 @@ class ControllerService:
             case _:
                 committed = await self._controller.propose(_decision_of(request))
         return Answer(ErrorCode.NONE, None, committed.log_index, committed.response)
+
+    async def _relay(self, frame: bytes) -> bytes:
+        """Pass a request on to the leader: once, so that no two controllers send it back and forth."""
+        if is_relay(frame):
+            raise RefusedError(ErrorCode.INVALID_REQUEST, "a request is passed on once only")
+        leader = self._controller.leader_address
+        if leader is None:  # this one, or nobody knows: the answer says it
+            return await self.handle(frame)
+        return await self._controller.pass_on(leader.node_id, frame)
 
 
 def _decision_of(request: Mutation) -> Decide:

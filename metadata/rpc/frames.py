@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.rpc.requests import Request
+from headrace.metadata.rpc.requests import Relay, Request
 from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
 
@@ -34,6 +34,7 @@ UNREADABLE_REQUEST: Final = "a controller request cannot be read"
 MAX_FRAME_BYTES: Final = 64 << 20
 # The ranges of 100,000 streams in one upload take a quarter of it.
 MAX_REQUEST_BYTES: Final = 8 << 20
+MAX_RELAY_BYTES: Final = MAX_REQUEST_BYTES + 64  # such a request in a Relay
 
 PROOF_TYPE: Final = 1  # the application's type of the MessagePack extension
 PROOF_BYTES: Final = 16
@@ -43,6 +44,7 @@ _PROOF_MARK: Final = bytes((0xD8, PROOF_TYPE))  # an extension of 16 bytes
 _SHORT_ARRAY: Final = 0x90  # MessagePack's array of up to 15 items, which are its low bits
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
 _REQUEST_DECODER: Final = msgspec.msgpack.Decoder(Request)
+_RELAY_TAG: Final = msgspec.msgpack.encode(Relay.__struct_config__.tag)
 _ITEMS_DECODER: Final = msgspec.msgpack.Decoder(tuple[msgspec.Raw, ...])
 
 
@@ -93,6 +95,25 @@ def encode_request(correlation: int, request: Request, proof: bytes | None = Non
 def encode_answer(correlation: int, answer: Answer) -> bytes:
     """Encode an answer frame."""
     return _encode(correlation, (int(answer.error), *answer[1:]), MAX_FRAME_BYTES)
+
+
+def encode_relay(correlation: int, frame: bytes) -> bytes:
+    """Encode the frame of a request to pass another one's frame on."""
+    return _encode(correlation, Relay(frame), MAX_RELAY_BYTES)
+
+
+def is_relay(frame: bytes) -> bool:
+    """Whether a frame is of a Relay.
+
+    Raises:
+        MetadataFormatError: it is not the frame of a request.
+    """
+    decode_correlation(frame)
+    try:
+        items = _ITEMS_DECODER.decode(memoryview(frame)[_HEADER.size :])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise MetadataFormatError(f"{UNREADABLE_REQUEST}: {error}") from error
+    return bool(items) and bytes(items[0]) == _RELAY_TAG
 
 
 def decode_correlation(frame: bytes) -> int:

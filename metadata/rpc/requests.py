@@ -429,6 +429,15 @@ class TellLevels(msgspec.Struct, frozen=True, array_like=True, tag=64, gc=False)
     """Tell which levels the controller reads, leader or not. Answer: LevelsTold."""
 
 
+class Relay(msgspec.Struct, frozen=True, array_like=True, tag=65, gc=False):
+    """Pass a request on to the leader, which the sender does not reach. Answer: Relayed.
+
+    A controller of an earlier release answers that it cannot read this.
+    """
+
+    frame: bytes  # of the request, which is no Relay
+
+
 # Requests that are refused when the sender's epoch has ended.
 NodeMutation = (
     AllocateProducerIds
@@ -463,7 +472,7 @@ Mutation = (
     | AlterReassignments
 )
 QuorumRequest = DescribeQuorum | DescribeBalance | AddVoter | RemoveVoter | UpdateFeatures
-Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | TellLevels
+Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | TellLevels | Relay
 
 # Requests that not every controller understands before the cluster is at a level; a broker sends none too early.
 REQUEST_LEVELS: Final[Mapping[type, int]] = {

@@ -792,7 +792,7 @@ async def test_a_stopped_controller_costs_two_seconds():
             while True:  # it listens before it accepts
                 with contextlib.suppress(NotSentError):
                     assert await transport.request(b"a") in (b"child:a", b"2:a")
-                    if transport._target == address:
+                    if transport._routes.route.target == address:
                         break
                 transport.redirect(LeaderAddress(1, *address))
             os.kill(child.pid, signal.SIGSTOP)
