@@ -11,8 +11,8 @@ from headrace.broker.api.dispatch import ApiDispatcher
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.drain_metrics import DrainCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
-from headrace.broker.collectors.relay_metrics import TransportCollector
 from headrace.broker.collectors.move_metrics import MoveCollector
+from headrace.broker.collectors.relay_metrics import TransportCollector
 from headrace.broker.network.listener import Listener
 from headrace.broker.node.address import BrokerAddress
 from headrace.broker.node.admin import SERVING, NodeAdmin

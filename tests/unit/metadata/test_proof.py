@@ -30,6 +30,7 @@ from headrace.metadata.rpc.requests import (
     FetchSnapshot,
     Heartbeat,
     RegisterBroker,
+    Relay,
     RemoveVoter,
     Request,
     Speaking,
@@ -53,7 +54,7 @@ REFUSED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 OF_ANYBODY = {
     *(AcceptLogLoss, AddVoter, AlterConfigs, AlterReassignments, CreatePartitions, CreateTopics),
     *(DeleteTopics, DescribeBalance, DescribeQuorum, FetchEntries, FetchSnapshot, RemoveVoter),
-    *(TellLevels, UnregisterBroker, UpdateFeatures),
+    *(Relay, TellLevels, UnregisterBroker, UpdateFeatures),  # what a Relay holds proves itself
 }
 VALUES = {LogMedium: LogMedium.FILE, UUID: UUID(int=1), bool: False, str: ""}
 
@@ -208,6 +209,19 @@ async def test_who_knows_what_is_recorded_cannot_take_a_living_brokers_place(clu
 
         assert node.image.brokers[1] == known
         assert client.is_lease_valid()
+
+
+@scenario
+async def test_a_repeated_registration_needs_the_proof_too(cluster):
+    async with cluster.controller() as node:
+        own = registration(incarnation_of(SECRET), (recorded_lock("a"),), ("a",))
+        first = await send(node, own, SECRET)
+        assert first.error == ErrorCode.NONE
+
+        assert await send(node, own, SECRET) == first
+        assert (await send(node, own)).error == REFUSED
+        other = registration(incarnation_of(bytes(16)), (recorded_lock("a"),), ("a",))
+        assert (await send(node, other, SECRET)).error == REFUSED
 
 
 @scenario

@@ -24,6 +24,7 @@ from headrace.metadata.rpc.requests import (
     FetchSnapshot,
     Heartbeat,
     OpenStream,
+    PutKeyValues,
     RegisterBroker,
 )
 from headrace.metadata.rpc.responses import Done, HeartbeatAnswer
@@ -54,6 +55,43 @@ def test_fields_at_the_end_may_be_missing_or_unknown():
     newer = bytes.fromhex("01 0000000000000007 9b 02 01 02 03 01 04 92 01 02 c0 06 c2 05")
     expected = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), None, 6, False)
     assert decode_request(newer).request == expected
+
+
+PROOF = bytes(range(16))
+GOLDEN_PROOF = bytes.fromhex("d801") + PROOF
+
+
+def test_a_proof_is_behind_everything_that_the_sender_knows():
+    frame = encode_request(7, HEARTBEAT, PROOF)
+    assert frame == GOLDEN_REQUEST.replace(b"\x9a", b"\x9b", 1) + GOLDEN_PROOF
+    assert decode_request(frame) == (HEARTBEAT, PROOF)
+    # Of a sender that knows fewer fields: it is in the place of one.
+    older = bytes.fromhex("01 0000000000000007 96 02 01 02 03 01") + GOLDEN_PROOF
+    assert decode_request(older) == (Heartbeat(1, 2, 3, BrokerGoal.SERVE), PROOF)
+    newer = bytes.fromhex("01 0000000000000007 9c 02 01 02 03 01 04 92 01 02 c0 06 c2 05")
+    expected = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), None, 6, False)
+    assert decode_request(newer + GOLDEN_PROOF) == (expected, PROOF)
+
+
+def test_bytes_that_look_like_a_proof_are_none():
+    for value in (GOLDEN_PROOF, b"x" + GOLDEN_PROOF):
+        # The first release ends the request with them.
+        put = [40, 1, 2, [["key", value]]]
+        body = msgspec.msgpack.encode(put)
+        assert body.endswith(GOLDEN_PROOF)
+        found = decode_request(GOLDEN_REQUEST[:9] + body)
+        assert found == (PutKeyValues(1, 2, (("key", value),)), None)
+
+
+def test_the_first_release_ignores_a_proof():
+    class Heartbeat4(msgspec.Struct, array_like=True, tag=2):
+        node_id: int
+        node_epoch: int
+        applied_index: int
+        goal: BrokerGoal
+
+    body = encode_request(7, HEARTBEAT, PROOF)[9:]
+    assert msgspec.msgpack.decode(body, type=Heartbeat4) == Heartbeat4(1, 2, 3, BrokerGoal.SERVE)
 
 
 @pytest.mark.parametrize(
