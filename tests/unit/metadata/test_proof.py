@@ -18,6 +18,7 @@ from headrace.metadata.rpc.frames import decode_answer, decode_request, encode_r
 from headrace.metadata.rpc.requests import (
     AcceptLogLoss,
     AddVoter,
+    AllocateProducerIds,
     AlterConfigs,
     AlterReassignments,
     BrokerGoal,
@@ -166,15 +167,20 @@ async def test_a_stranger_that_tries_every_epoch_ends_nobody(cluster):
 
 @scenario
 async def test_an_epoch_that_is_not_there_yet_is_refused_before_it_comes(cluster):
+    """What is asked at once is decided together: a registration, and whatever names its epoch in advance."""
     async with cluster.controller() as node:
         epoch = node.image.index + 1
-        coming = Heartbeat(1, epoch, epoch, BrokerGoal.SHUT_DOWN)
-        frames = [encode_request(9, coming)] * 3
-        client = cluster.new_client()
-        _, *answers = await asyncio.gather(client.start(), *map(node.handle, frames))
+        coming = (
+            AllocateProducerIds(1, epoch),
+            Heartbeat(1, epoch, epoch, BrokerGoal.SHUT_DOWN),
+        )
+        registered, *answers = await asyncio.gather(
+            send(node, registration(incarnation_of(SECRET)), SECRET),
+            *(send(node, it) for it in coming),
+        )
 
-        assert client.node_epoch == epoch
-        assert ErrorCode.NONE not in {decode_answer(it, 9).error for it in answers}
+        assert registered.body.node_epoch == epoch
+        assert {it.error for it in answers} == {ErrorCode.STALE_BROKER_EPOCH}
         assert not node.image.brokers[1].epoch_ended
 
 

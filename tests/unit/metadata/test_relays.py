@@ -107,7 +107,7 @@ def test_what_waits_is_bounded(monkeypatch, bound):
         await eventually(lambda: len(leader.frames) == 2)
 
         with pytest.raises(RefusedError, match="being passed on") as refused:
-            await relays.pass_on(7, FRAME)
+            await asyncio.wait_for(relays.pass_on(7, FRAME), 5)
         assert refused.value.code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
         assert relays.statistics.refused == 1
 
