@@ -34,6 +34,7 @@ from headrace.metadata.errors import (
 from headrace.metadata.follower import Listener, LogFollower, Preparation
 from headrace.metadata.image import BrokerState, MetadataImage
 from headrace.metadata.levels import level_of, require_written
+from headrace.metadata.proof import new_secret
 from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.loads import Loads
 from headrace.metadata.rpc.requests import (
@@ -98,14 +99,15 @@ class MetadataClient:
         """Make a client that has not started; `replayed`: see `LogFollower`."""
         self._config = config
         self._on_fenced = on_fenced
-        self._requester = Requester(transport, rng)
+        secret = new_secret(rng)
+        self._requester = Requester(transport, rng, secret)
         self._follower = LogFollower(self._requester, config.request_timeout_ms, replayed)
         self._session = BrokerSession(
             config,
             self._requester,
             identity,
+            secret,
             boot_clock_ms=boot_clock_ms,
-            rng=rng,
             on_fenced=self._fenced,
         )
         self._follower.subscribe(self._look_at_own_epoch)

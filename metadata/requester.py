@@ -23,8 +23,10 @@ from headrace.metadata.rpc.requests import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
+    RegisterBroker,
     RemoveVoter,
     Request,
+    Speaking,
     UnregisterBroker,
 )
 from headrace.metadata.transport import NotSentError, Transport
@@ -65,8 +67,10 @@ class NotReachedError(ControllerUnavailableError):
 class Requester:
     """Sends requests and returns their answers."""
 
-    def __init__(self, transport: Transport, rng: "Random") -> None:
+    def __init__(self, transport: Transport, rng: "Random", secret: bytes | None = None) -> None:
+        """Make it; `secret` is sent with what speaks for the registration of this process."""
         self._transport = transport
+        self._secret = secret
         self._rng = rng
         self._correlations = count(1)
         self._slots = asyncio.Semaphore(MAX_INFLIGHT)
@@ -107,8 +111,8 @@ class Requester:
             msg = f"no answer of the controller in {timeout_ms} ms: {reason}"
             raise ControllerUnavailableError(msg) from None
 
-    async def attempt(self, request: Request) -> Answer:
-        """Send a request once.
+    async def attempt(self, request: Request, *, within_ms: int | None = None) -> Answer:
+        """Send a request once; a controller that does not answer in `within_ms` is asked no further.
 
         Raises:
             NotLeadingError: another controller leads; the next attempt goes there.
@@ -118,11 +122,11 @@ class Requester:
         """
         correlation = next(self._correlations)
         try:
-            encoded = encode_request(correlation, request)
+            encoded = encode_request(correlation, request, self._proof(request))
         except MetadataFormatError as error:
             raise RefusedError(ErrorCode.RECORD_LIST_TOO_LARGE, str(error)) from error
         try:
-            frame = await self._transport.request(encoded)
+            frame = await self._transport.request(encoded, within_ms=within_ms)
             answer = decode_answer(frame, correlation)
         except NotSentError as error:
             raise NotReachedError(f"no controller can be reached: {error}") from error
@@ -136,3 +140,6 @@ class Requester:
         if answer.error != ErrorCode.NONE:
             raise RefusedError(answer.error, answer.message or answer.error.name)
         return answer
+
+    def _proof(self, request: Request) -> bytes | None:
+        return self._secret if isinstance(request, Speaking | RegisterBroker) else None

@@ -11,13 +11,16 @@ from headrace.metadata.errors import (
     MetadataFormatError,
     RefusedError,
 )
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import READ_HERE
+from headrace.metadata.proof import require_own_id, require_sender
 from headrace.metadata.rpc.frames import (
     Answer,
     LeaderAddress,
     decode_correlation,
     decode_request,
     encode_answer,
+    is_relay,
 )
 from headrace.metadata.rpc.requests import (
     AddVoter,
@@ -27,8 +30,11 @@ from headrace.metadata.rpc.requests import (
     FetchSnapshot,
     Heartbeat,
     Mutation,
+    RegisterBroker,
+    Relay,
     RemoveVoter,
     Request,
+    Speaking,
     TellLevels,
     UpdateFeatures,
 )
@@ -36,6 +42,7 @@ from headrace.metadata.rpc.responses import (
     Done,
     Entries,
     LevelsTold,
+    Relayed,
     SnapshotChunk,
 )
 from headrace.protocol.errors import ErrorCode
@@ -50,6 +57,19 @@ class Controller(Protocol):
     @property
     def leader_address(self) -> LeaderAddress | None:
         """The address of the leader, if it is another controller and known."""
+        ...
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest image of committed entries that this controller has."""
+        ...
+
+    async def confirm_leading(self) -> None:
+        """Return only if this controller is proven to be the leader, with an image of this time or later."""
+        ...
+
+    async def pass_on(self, leader_id: int, frame: bytes) -> bytes:
+        """Send a request to the leader, and return its answer."""
         ...
 
     async def propose(self, decide: Decide) -> Committed:
@@ -91,8 +111,9 @@ class ControllerService:
         correlation = NO_CORRELATION
         try:
             correlation = decode_correlation(frame)
-            answer = await self._answer(decode_request(frame))
-            return encode_answer(correlation, answer)
+            request, secret = decode_request(frame)
+            await self._require_sender(request, secret)
+            return encode_answer(correlation, await self._answer(request))
         except MetadataFormatError as error:
             refusal = RefusedError(ErrorCode.INVALID_REQUEST, str(error))
         except RefusedError as error:
@@ -106,6 +127,16 @@ class ControllerService:
             correlation, Answer(refusal.code, refusal.message, NO_INDEX, None, leader)
         )
 
+    async def _require_sender(self, request: Request, secret: bytes | None) -> None:
+        """Return only if nobody speaks for a registration that is not its own; before anything is done."""
+        if isinstance(request, RegisterBroker):
+            require_own_id(request, secret)
+        elif isinstance(request, Speaking):
+            if request.node_epoch > self._controller.image.index:
+                # A deposed leader that does not know it lacks the newest registrations.
+                await self._controller.confirm_leading()
+            require_sender(request, secret, self._controller.image)
+
     async def _answer(self, request: Request) -> Answer:
         match request:
             case Heartbeat():
@@ -118,6 +149,8 @@ class ControllerService:
                 committed = Committed(chunk, chunk.snapshot_index)
             case DescribeQuorum() | DescribeBalance():
                 committed = await self._controller.describe(request)
+            case Relay():
+                committed = Committed(Relayed(await self._relay(request.frame)), NO_INDEX)
             case TellLevels():
                 committed = Committed(LevelsTold(READ_HERE), NO_INDEX)
             case AddVoter() | RemoveVoter() | UpdateFeatures():
@@ -125,6 +158,15 @@ class ControllerService:
             case _:
                 committed = await self._controller.propose(_decision_of(request))
         return Answer(ErrorCode.NONE, None, committed.log_index, committed.response)
+
+    async def _relay(self, frame: bytes) -> bytes:
+        """Pass a request on to the leader: once, so that no two controllers send it back and forth."""
+        if is_relay(frame):
+            raise RefusedError(ErrorCode.INVALID_REQUEST, "a request is passed on once only")
+        leader = self._controller.leader_address
+        if leader is None:  # this one, or nobody knows: the answer says it
+            return await self.handle(frame)
+        return await self._controller.pass_on(leader.node_id, frame)
 
 
 def _decision_of(request: Mutation) -> Decide:

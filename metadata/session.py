@@ -3,8 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
-from uuid import UUID
+from typing import Final
 
 import msgspec
 
@@ -20,6 +19,7 @@ from headrace.metadata.errors import (
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.lease import BrokerLease, lease_length_ms
 from headrace.metadata.levels import READ_HERE
+from headrace.metadata.proof import incarnation_of, recorded_lock
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.requester import NotLeadingError, NotReachedError, Requester
 from headrace.metadata.rpc.loads import Loads
@@ -30,9 +30,6 @@ from headrace.metadata.rpc.requests import (
 )
 from headrace.metadata.rpc.responses import BrokerRegistered
 from headrace.protocol.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from random import Random
 
 logger = logging.getLogger("headrace.metadata")
 
@@ -62,9 +59,9 @@ class BrokerSession:
         config: MetadataConfig,
         requester: Requester,
         identity: BrokerIdentity,
+        secret: bytes,
         *,
         boot_clock_ms: Callable[[], int],
-        rng: "Random",
         on_fenced: Callable[[str], None],
     ) -> None:
         self._config = config
@@ -72,7 +69,7 @@ class BrokerSession:
         self._identity = identity
         self._boot_clock_ms = boot_clock_ms
         self._on_fenced = on_fenced
-        self._incarnation_id = UUID(int=rng.getrandbits(128), version=4)
+        self._incarnation_id = incarnation_of(secret)
         lease_ms = lease_length_ms(config.broker_session_timeout_ms)
         self.lease = BrokerLease(lease_ms, boot_clock_ms)
         self.node_id: Final = identity.node_id
@@ -81,7 +78,6 @@ class BrokerSession:
         self.awaited_snapshot = -1  # see `Heartbeat`
         self._due = asyncio.Event()
         self._fenced_because: str | None = None
-        self._leader_search_failure = ""  # why the last controller did not accept the heartbeat
         self.on_renewed: Callable[[], None] = _ignore_renewal  # after each extension of the lease
         self.take_loads: Callable[[], Loads | None] = _no_loads  # what the next heartbeat tells
         self.bytes_before_moves: Callable[[], int] = _nothing  # likewise
@@ -108,8 +104,9 @@ class BrokerSession:
             endpoints,
             identity.rack,
             self._config.broker_session_timeout_ms,
-            identity.locks,
+            tuple(map(recorded_lock, identity.locks)),
             READ_HERE,
+            identity.locks,
         )
         answer = await self._requester.call(registration, self._config.request_timeout_ms)
         if not isinstance(answer.body, BrokerRegistered):
@@ -151,8 +148,7 @@ class BrokerSession:
             NodeFencedError: this process must stop.
         """
         try:
-            async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
-                sent_at_ms = await self._reach_leader(applied_index)
+            sent_at_ms = await self._reach_leader(applied_index)
         except RefusedError as error:
             if error.code in FENCED and self._goal != BrokerGoal.SHUT_DOWN:
                 self.fence(error.message)
@@ -161,10 +157,9 @@ class BrokerSession:
                 "the controller refused a heartbeat, trying again", extra={"reason": error.message}
             )
             return False
-        except (ControllerUnavailableError, TimeoutError) as error:
-            reason = str(error) or self._leader_search_failure
+        except ControllerUnavailableError as error:
             logger.warning(
-                "no controller answered a heartbeat, trying again", extra={"reason": reason}
+                "no controller answered a heartbeat, trying again", extra={"reason": str(error)}
             )
             return False
         self.lease.extend(sent_at_ms)
@@ -217,13 +212,25 @@ class BrokerSession:
             raise NodeFencedError(self._fenced_because)
 
     async def _reach_leader(self, applied_index: int) -> int:
-        """Ask one controller after the other until the leader answers; return when that request was sent."""
+        """Ask one controller after the other until the leader answers; return when that request was sent.
+
+        A controller that does not answer in an interval is not reached: its connection may well stay up while what this
+        broker sends gets lost. The search for the leader takes an interval at most, too.
+
+        Raises:
+            RefusedError: the leader refuses the heartbeat.
+            ControllerUnavailableError: no leader has answered.
+        """
+        interval_ms = self._config.broker_heartbeat_interval_ms
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + interval_ms / 1000
         while True:
             sent_at_ms = self._boot_clock_ms()
             try:
-                await self._requester.attempt(self._request(applied_index))
+                await self._requester.attempt(self._request(applied_index), within_ms=interval_ms)
             except (NotLeadingError, NotReachedError) as error:
-                self._leader_search_failure = str(error)
+                if loop.time() + LEADER_SEARCH_MS / 1000 >= until_s:
+                    raise ControllerUnavailableError(str(error)) from error
                 await asyncio.sleep(LEADER_SEARCH_MS / 1000)
             else:
                 return sent_at_ms

@@ -1,5 +1,6 @@
 """Transports of requests to the leader, and of messages between controllers."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple, Protocol
 
@@ -21,12 +22,12 @@ class NotSentError(ConnectionError):
 class Transport(Protocol):
     """Sends one encoded request and returns its encoded answer."""
 
-    async def request(self, frame: bytes) -> bytes:
-        """Send a frame and wait for the answer.
+    async def request(self, frame: bytes, *, within_ms: int | None = None) -> bytes:
+        """Send a frame and wait for the answer; a controller that does not answer in `within_ms` is not reached.
 
         Raises:
             NotSentError: no controller could be reached.
-            OSError: the connection broke, or the controller stopped answering. Whether it
+            OSError: the connection broke, or the controller stopped answering, or did not answer in time. Whether it
                 received the request is unknown.
         """
         ...
@@ -62,9 +63,10 @@ class LocalTransport:
     def __init__(self, handle: Callable[[bytes], Awaitable[bytes]]) -> None:
         self._handle = handle
 
-    async def request(self, frame: bytes) -> bytes:
+    async def request(self, frame: bytes, *, within_ms: int | None = None) -> bytes:
         """Pass the frame on and wait for the answer."""
-        return await self._handle(frame)
+        async with asyncio.timeout(None if within_ms is None else within_ms / 1000):
+            return await self._handle(frame)
 
     def redirect(self, leader: LeaderAddress | None) -> None:
         """Do nothing: there is no other controller."""

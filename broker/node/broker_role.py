@@ -12,6 +12,7 @@ from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.drain_metrics import DrainCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.collectors.move_metrics import MoveCollector
+from headrace.broker.collectors.relay_metrics import TransportCollector
 from headrace.broker.network.listener import Listener
 from headrace.broker.node.address import BrokerAddress
 from headrace.broker.node.admin import SERVING, NodeAdmin
@@ -312,6 +313,7 @@ class BrokerRole:
         server.expose(parts.budget_collector())
         server.expose(parts.block_cache_collector())
         server.expose(MetadataCollector(client))
+        server.expose(TransportCollector(lambda: self._transport.statistics))
         server.compaction, server.resize = parts.compactor, parts.resize_wal
         readiness.add(parts.check_engine)
         readiness.add(parts.check_damage)

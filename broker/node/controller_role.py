@@ -10,6 +10,7 @@ from uuid import UUID
 from headrace.broker.collectors.balance_metrics import BalanceCollector
 from headrace.broker.collectors.offline_metrics import OfflineCollector
 from headrace.broker.collectors.quorum_metrics import QuorumCollector, check_quorum
+from headrace.broker.collectors.relay_metrics import RelayCollector
 from headrace.broker.node.admin import NodeAdmin
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import running, unless_stopped
@@ -100,6 +101,7 @@ class ControllerRole:
         self.address = Address(*controller_address(self._config, port))
         await self.node.start(self.address)
         self._admin.server.expose(QuorumCollector(self.node.status, self._links))
+        self._admin.server.expose(RelayCollector(self.node.relay_statistics))
         self._admin.readiness.add(lambda: check_quorum(self.node.status()))
         offline = OfflineCollector(self.node.status, lambda: self.node.image)
         self._admin.server.expose(offline, offline.take)

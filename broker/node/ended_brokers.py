@@ -18,6 +18,7 @@ from headrace.metadata.errors import ControllerUnavailableError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerImage
 from headrace.metadata.images.logs import LogState, is_reached
+from headrace.metadata.proof import recorded_lock
 from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import ReportEnd
 from headrace.metadata.rpc.responses import Done
@@ -78,12 +79,13 @@ class EndedBrokers:
         seen, self._seen = self._seen, {}
         for node_id, lock in free.items():
             broker = image.brokers.get(node_id)
-            if broker is None or broker.epoch_ended or lock not in broker.locks:
+            recorded = [it for it in (recorded_lock(lock), lock) if broker and it in broker.locks]
+            if broker is None or broker.epoch_ended or not recorded:
                 continue
             looks = seen.get((node_id, broker.epoch), 0) + 1
             self._seen[node_id, broker.epoch] = looks
             if looks >= LOOKS:
-                await self._report(broker, lock)
+                await self._report(broker, recorded[0])
 
     async def _report(self, broker: BrokerImage, lock: str) -> None:
         client = self._client

@@ -3,7 +3,8 @@
 A registration is a new epoch, numbered by the index of the entry that holds it. While an earlier
 process of the broker may still act, another one is refused: its epoch lasts until its session ends or
 it leaves. A newcomer that holds a lock which the earlier process registered with need not wait, since
-the kernel gives such a lock to nobody else before that process has ended. For the same reason an epoch ends
+the kernel gives such a lock to nobody else before that process has ended. It tells the lock's name, of which
+the metadata have a digest (`headrace.metadata.proof`). For the same reason an epoch ends
 as soon as another broker finds such a lock free. In the registration's entry
 every partition that the broker leads gets its next leader epoch, a drain of its log by another
 broker ends, and so does its own being drained by an operator. Streams that the previous process left
@@ -21,6 +22,7 @@ from headrace.metadata.images.configs import BROKER_RESOURCE
 from headrace.metadata.images.draining import is_drained
 from headrace.metadata.images.logs import LogState, log_of
 from headrace.metadata.levels import cannot_read, level_of
+from headrace.metadata.proof import shown_locks
 from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     FenceReason,
@@ -83,7 +85,7 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
     level = level_of(image.features)
     if level not in request.reads:
         raise RefusedError(ErrorCode.UNSUPPORTED_VERSION, cannot_read(request.reads, level))
-    if len(request.locks) > MAX_LOCKS:
+    if max(len(request.locks), len(request.lock_names)) > MAX_LOCKS:
         raise RefusedError(
             ErrorCode.INVALID_REGISTRATION, f"a broker names at most {MAX_LOCKS} locks"
         )
@@ -99,7 +101,7 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
             )
         if mine:
             return Decision((), BrokerRegistered(known.epoch, image.cluster_id))
-        if not known.epoch_ended and not set(known.locks) & set(request.locks):
+        if not known.epoch_ended and not set(known.locks) & shown_locks(request):
             raise RefusedError(
                 ErrorCode.DUPLICATE_BROKER_REGISTRATION,
                 f"another process is registered as broker {request.node_id} since epoch {known.epoch}, at "

@@ -2,29 +2,41 @@
 
 Requests go to one target until it fails or answers that it is not the leader. Then the target is the
 leader that it names, or else the next known controller: the one in this process, the members of the
-quorum, and the configured bootstrap addresses.
+quorum, and the configured bootstrap addresses. A leader that is not reached gets requests through another controller,
+until a probe of this node reaches it (`headrace.metadata.net.routes`).
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import Final, NamedTuple
 
 import msgspec
 
 from headrace.invariants import require
+from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.net.framing import Party
+from headrace.metadata.net.routes import Route, Routes
 from headrace.metadata.net.rpc_link import RpcTarget
-from headrace.metadata.rpc.frames import LeaderAddress
-from headrace.metadata.transport import Address, Transport
+from headrace.metadata.rpc.frames import (
+    LeaderAddress,
+    decode_answer,
+    encode_relay,
+    encode_request,
+)
+from headrace.metadata.rpc.requests import TellLevels
+from headrace.metadata.rpc.responses import LevelsTold, Relayed
+from headrace.metadata.transport import Address, NotSentError, Transport
 from headrace.network import Network
+from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.metadata")
 
-# A controller that knows no leader stays the target for this time: an election takes a while, and
-# answers to earlier requests arrive late.
-LEADERLESS_MS: Final = 100
+# While another controller passes requests on: how often a probe asks the leader itself, and how long it waits.
+PROBE_MS: Final = 2_000
+PROBE_WITHIN_MS: Final = 1_000
 
 # While there is no leader, the target changes several times per second.
 MAX_REPORTS: Final = 6  # log lines about changed targets in this many seconds:
@@ -47,6 +59,7 @@ class TransportStatistics(msgspec.Struct, frozen=True):
     failures: int  # requests that were not answered, or not sent
     redirects: int  # an answer named another leader
     dials: int  # that succeeded
+    relayed: int  # requests that another controller has passed on to the leader
 
 
 class QuorumTransport:
@@ -69,104 +82,163 @@ class QuorumTransport:
             local: the controller in this process, if there is one.
         """
         require(bootstrap or local, "there is at least one controller")
-        self._bootstrap = tuple(bootstrap)
         self._identity = identity
         self._network = network
         self._local = local
-        self._members: dict[int, Address] = {}
+        self._routes = Routes(bootstrap, has_local=local is not None)
         self._remotes: dict[Address, RpcTarget] = {}
-        self._target: Address | None = None if local else self._bootstrap[0]  # None: the local one
-        self._turned_at_s = float("-inf")
+        self._correlations = count(1)
+        self._probe: asyncio.Task[None] | None = None
+        self._probed_at_s = float("-inf")
         self._reports_since_s = float("-inf")
         self._reports = 0  # since then, logged or not
-        self._requests = self._failures = self._redirects = self._dials = 0
+        self._requests = self._failures = self._redirects = self._dials = self._relayed = 0
 
     @property
     def statistics(self) -> TransportStatistics:
         """Counters since the start."""
         dials = self._dials + sum(remote.dials for remote in self._remotes.values())
-        return TransportStatistics(self._requests, self._failures, self._redirects, dials)
+        return TransportStatistics(
+            self._requests, self._failures, self._redirects, dials, self._relayed
+        )
 
-    async def request(self, frame: bytes) -> bytes:
+    async def request(self, frame: bytes, *, within_ms: int | None = None) -> bytes:
         """Send a frame to the target and wait for the answer.
 
         Raises:
-            NotSentError: the target could not be reached.
-            OSError: the connection broke, or the target stopped answering.
+            NotSentError: the target could not be reached, or does not reach the leader.
+            OSError: the connection broke, or the target stopped answering, or did not answer in time.
         """
-        target = self._target
+        route = self._routes.route
         self._requests += 1
         try:
-            if target is None:
-                assert self._local is not None
-                return await self._local.transport.request(frame)
-            return await self._remote(target).request(frame)
+            async with asyncio.timeout(None if within_ms is None else within_ms / 1000):
+                if route.leader is None:
+                    return await self._transport(route.target).request(frame)
+                self._probe_when_due(route.leader)
+                return await self._through(route.target, frame)
         except OSError as error:
             self._failures += 1
-            if target == self._target:
-                self._turn(self._after(target), str(error))
+            reason = str(error) or f"no answer in {within_ms} ms"
+            self._routes.failed(route, _now_s())
+            self._follow(route, reason)
+            if isinstance(error, TimeoutError) and not str(error):
+                raise TimeoutError(reason) from None
             raise
 
     def redirect(self, leader: LeaderAddress | None) -> None:
         """Record that the controller asked last is not the leader; `leader` is, if that is known."""
+        before = self._routes.route
         if leader is None:
-            now_s = asyncio.get_running_loop().time()
-            if now_s >= self._turned_at_s + LEADERLESS_MS / 1000:
-                self._turn(self._after(self._target), "it knows no leader")
+            self._routes.leaderless(_now_s())
+            self._follow(before, "it knows no leader")
             return
         is_local = self._local is not None and leader.node_id == self._local.node_id
         target = None if is_local else Address(leader.host, leader.port)
-        if target != self._target:
-            self._redirects += 1
-            self._turn(target, f"node {leader.node_id} leads")
+        self._redirects += self._routes.redirect(target, _now_s())
+        self._follow(before, f"node {leader.node_id} leads")
 
     def set_addresses(self, addresses: Mapping[int, Address]) -> None:
         """Set the addresses of the quorum's members, from the metadata."""
-        self._members = dict(addresses)
+        members = dict(addresses)
         if self._local is not None:
-            self._members.pop(self._local.node_id, None)
+            members.pop(self._local.node_id, None)
+        self._routes.set_members(members)
 
     def close(self) -> None:
         """End every connection; pending requests fail."""
+        if self._probe is not None:
+            self._probe.cancel()
         for remote in self._remotes.values():
             remote.close()
 
-    def _candidates(self) -> list[Address | None]:
-        local = [] if self._local is None else [None]
-        return list(dict.fromkeys([*local, *self._members.values(), *self._bootstrap]))
+    async def _through(self, target: Address | None, frame: bytes) -> bytes:
+        """Let another controller pass a request on to the leader."""
+        correlation = next(self._correlations)
+        relay = encode_relay(correlation, frame)
+        try:
+            answer = decode_answer(await self._transport(target).request(relay), correlation)
+        except MetadataFormatError as error:
+            raise ConnectionAbortedError(str(error)) from error
+        if isinstance(answer.body, Relayed):
+            self._relayed += 1
+            return answer.body.frame
+        reason = f"{_name(target)} does not pass requests on: {answer.message}"
+        if answer.error in (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT):
+            raise ConnectionResetError(reason)
+        raise NotSentError(reason)
 
-    def _after(self, target: Address | None) -> Address | None:
-        candidates = self._candidates()
-        if target not in candidates:
-            return candidates[0]
-        return candidates[(candidates.index(target) + 1) % len(candidates)]
+    def _probe_when_due(self, leader: Address) -> None:
+        """Ask the leader itself, beside the requests: none of them waits for it."""
+        is_running = self._probe is not None and not self._probe.done()
+        if not is_running and _now_s() >= self._probed_at_s + PROBE_MS / 1000:
+            self._probed_at_s = _now_s()
+            self._probe = asyncio.get_running_loop().create_task(self._ask_itself(leader))
 
-    def _turn(self, target: Address | None, reason: str) -> None:
-        self._turned_at_s = asyncio.get_running_loop().time()
-        if target == self._target:
+    async def _ask_itself(self, leader: Address) -> None:
+        probe = RpcTarget(leader, self._identity, self._network)
+        try:
+            async with asyncio.timeout(PROBE_WITHIN_MS / 1000):
+                answer = decode_answer(await probe.request(encode_request(1, TellLevels())), 1)
+        except (OSError, MetadataFormatError):
             return
-        self._report(target, reason)
-        self._target = target
+        finally:
+            probe.close()
+        if not isinstance(answer.body, LevelsTold) and answer.error != ErrorCode.INVALID_REQUEST:
+            return
+        before = self._routes.route
+        self._routes.reached(leader, _now_s())
+        if self._routes.route != before:
+            # What was sent over the old connection meanwhile may get there late, or never.
+            old = self._remotes.pop(leader, None)
+            if old is not None:
+                self._dials += old.dials
+                old.close()
+        self._follow(before, "it is reached again")
+
+    def _follow(self, before: Route, reason: str) -> None:
+        """Leave the controllers that are not on the route any more."""
+        route = self._routes.route
+        if route == before:
+            return
+        self._report(before, route, reason)
         for address, remote in list(self._remotes.items()):
-            if address != target:
+            if address != route.target:
                 remote.retire()
                 if not remote.connected:
                     self._dials += remote.dials
                     del self._remotes[address]
 
-    def _report(self, target: Address | None, reason: str) -> None:
-        details = {"from": _name(self._target), "to": _name(target), "reason": reason}
-        if self._turned_at_s >= self._reports_since_s + REPORTS_S:
+    def _report(self, before: Route, route: Route, reason: str) -> None:
+        now_s = _now_s()
+        details = {"from": _name(before.target), "to": _name(route.target), "reason": reason}
+        if route.leader is not None:
+            details["passes_on_to"] = _name(route.leader)
+        if now_s >= self._reports_since_s + REPORTS_S:
             details["not_reported_before"] = str(max(0, self._reports - MAX_REPORTS))
-            self._reports_since_s, self._reports = self._turned_at_s, 0
+            self._reports_since_s, self._reports = now_s, 0
         self._reports += 1
-        if self._reports <= MAX_REPORTS:
+        if self._reports > MAX_REPORTS:
+            return
+        if route.leader is None:
             logger.info("switching to another controller", extra=details)
+        else:
+            logger.warning(
+                "the leading controller is not reached, another one passes requests on",
+                extra=details,
+            )
 
-    def _remote(self, address: Address) -> RpcTarget:
-        if address not in self._remotes:
-            self._remotes[address] = RpcTarget(address, self._identity, self._network)
-        return self._remotes[address]
+    def _transport(self, target: Address | None) -> Transport | RpcTarget:
+        if target is None:
+            assert self._local is not None
+            return self._local.transport
+        if target not in self._remotes:
+            self._remotes[target] = RpcTarget(target, self._identity, self._network)
+        return self._remotes[target]
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _name(target: Address | None) -> str:

@@ -28,7 +28,8 @@ class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10,
 
     node_id: int
     epoch: int
-    incarnation_id: UUID  # of the process; a repeated request carries the same
+    # Of the process; a repeated request carries the same. Of version 8: the digest of a secret of its process.
+    incarnation_id: UUID
     endpoints: tuple[BrokerEndpoint, ...]
     rack: str
     timestamp_ms: int

@@ -3,13 +3,16 @@
 offset | bytes | type        | field       | meaning
 0      | 1     | u8          | version     | `RPC_VERSION`, or a later one: those only add at the end
 1      | 8     | u64 BE      | correlation | chosen by the sender, returned in the answer
-9      | rest  | MessagePack | body        | request: array of its tag and fields
+9      | rest  | MessagePack | body        | request: array of its tag and fields, and last the proof
        |       |             |             | answer: [error code, message or nil, index, body or nil,
        |       |             |             |          leader or nil]
 
 `index` is the entry of the metadata log that an answer depends on: a reader that has applied it
 sees the change. `leader` is [node id, host, port] of the leader, with NOT_CONTROLLER and if it is
 known. Frames have no checksum: the transport has one.
+
+The proof is an extension (`PROOF_TYPE`) of 16 bytes: the secret of the sender's registration, with requests that speak
+for one. It is behind all fields that the sender knows, and the first release ignores it like any later field.
 
 The first release takes version 1 only. So a node may send a later one once the level of the cluster
 (`headrace.metadata.levels`) says that every node reads it.
@@ -21,7 +24,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.rpc.requests import Request
+from headrace.metadata.rpc.requests import Relay, Request
 from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
 
@@ -31,10 +34,25 @@ UNREADABLE_REQUEST: Final = "a controller request cannot be read"
 MAX_FRAME_BYTES: Final = 64 << 20
 # The ranges of 100,000 streams in one upload take a quarter of it.
 MAX_REQUEST_BYTES: Final = 8 << 20
+MAX_RELAY_BYTES: Final = MAX_REQUEST_BYTES + 64  # such a request in a Relay
+
+PROOF_TYPE: Final = 1  # the application's type of the MessagePack extension
+PROOF_BYTES: Final = 16
 
 _HEADER: Final = struct.Struct(">BQ")
+_PROOF_MARK: Final = bytes((0xD8, PROOF_TYPE))  # an extension of 16 bytes
+_SHORT_ARRAY: Final = 0x90  # MessagePack's array of up to 15 items, which are its low bits
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
 _REQUEST_DECODER: Final = msgspec.msgpack.Decoder(Request)
+_RELAY_TAG: Final = msgspec.msgpack.encode(Relay.__struct_config__.tag)
+_ITEMS_DECODER: Final = msgspec.msgpack.Decoder(tuple[msgspec.Raw, ...])
+
+
+class Sent(NamedTuple):
+    """A request without its frame."""
+
+    request: Request
+    proof: bytes | None  # the secret of the sender's registration, if it was sent
 
 
 class LeaderAddress(NamedTuple):
@@ -60,18 +78,42 @@ _ANSWER_DECODER: Final = msgspec.msgpack.Decoder(
 )
 
 
-def encode_request(correlation: int, request: Request) -> bytes:
-    """Encode a request frame.
+def encode_request(correlation: int, request: Request, proof: bytes | None = None) -> bytes:
+    """Encode a request frame, with the secret of the sender's registration if it speaks for one.
 
     Raises:
         MetadataFormatError: it is too large.
     """
-    return _encode(correlation, request, MAX_REQUEST_BYTES)
+    if proof is None:
+        return _encode(correlation, request, MAX_REQUEST_BYTES)
+    extension = msgspec.msgpack.Ext(PROOF_TYPE, proof)
+    fields = msgspec.structs.astuple(request)
+    tag = type(request).__struct_config__.tag
+    return _encode(correlation, (tag, *fields, extension), MAX_REQUEST_BYTES)
 
 
 def encode_answer(correlation: int, answer: Answer) -> bytes:
     """Encode an answer frame."""
     return _encode(correlation, (int(answer.error), *answer[1:]), MAX_FRAME_BYTES)
+
+
+def encode_relay(correlation: int, frame: bytes) -> bytes:
+    """Encode the frame of a request to pass another one's frame on."""
+    return _encode(correlation, Relay(frame), MAX_RELAY_BYTES)
+
+
+def is_relay(frame: bytes) -> bool:
+    """Whether a frame is of a Relay.
+
+    Raises:
+        MetadataFormatError: it is not the frame of a request.
+    """
+    decode_correlation(frame)
+    try:
+        items = _ITEMS_DECODER.decode(memoryview(frame)[_HEADER.size :])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise MetadataFormatError(f"{UNREADABLE_REQUEST}: {error}") from error
+    return bool(items) and bytes(items[0]) == _RELAY_TAG
 
 
 def decode_correlation(frame: bytes) -> int:
@@ -92,17 +134,18 @@ def decode_correlation(frame: bytes) -> int:
     return int(correlation)
 
 
-def decode_request(frame: bytes) -> Request:
+def decode_request(frame: bytes) -> Sent:
     """Decode the body of a request frame whose header has been read.
 
     Raises:
         MetadataFormatError: the body is not a request of this version.
     """
     try:
-        request: Request = _REQUEST_DECODER.decode(memoryview(frame)[_HEADER.size :])
+        body, proof = _without_proof(memoryview(frame)[_HEADER.size :])
+        request: Request = _REQUEST_DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise MetadataFormatError(f"{UNREADABLE_REQUEST}: {error}") from error
-    return request
+    return Sent(request, proof)
 
 
 def decode_answer(frame: bytes, correlation: int) -> Answer:
@@ -126,6 +169,16 @@ def decode_answer(frame: bytes, correlation: int) -> Answer:
     if (error == ErrorCode.NONE) == (body is None):
         raise MetadataFormatError("a controller answer must have either an error or a body")
     return Answer(error, message, index, body, leader)
+
+
+def _without_proof(body: memoryview) -> tuple[memoryview | bytes, bytes | None]:
+    """Take the proof off a body, if there is one: a request of a later release may have a field in its place."""
+    size = len(_PROOF_MARK) + PROOF_BYTES
+    if body[-size:-PROOF_BYTES] != _PROOF_MARK or body[0] & 0xF0 != _SHORT_ARRAY:
+        return body, None
+    if len(_ITEMS_DECODER.decode(body)[-1]) != size:
+        return body, None  # the bytes of something else only look like one
+    return bytes((body[0] - 1,)) + body[1:-size], bytes(body[-PROOF_BYTES:])
 
 
 def _encode(correlation: int, body: object, max_bytes: int) -> bytes:

@@ -1,6 +1,7 @@
 """Requests of brokers to the controller. Fields are encoded in the order written here; only append.
 
-`node_id` and `node_epoch` name the sender's registration; a write with an old one is refused.
+`node_id` and `node_epoch` name the sender's registration; a write with an old one is refused, and so is one of a sender
+that does not prove that the registration is its own (`headrace.metadata.proof`).
 `log_id` and `log_epoch` name the log in whose name it acts, and its right to: its registration, if the
 log is its own, else the epoch of the drain.
 """
@@ -56,10 +57,11 @@ class RegisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=Fal
     endpoints: tuple[BrokerEndpoint, ...]
     rack: ShortText
     session_timeout_ms: Count = 0  # its leases are shorter by a margin; 0: the controller's setting
-    # Names of exclusive locks that the process holds until it ends. Whoever holds one that an earlier
-    # process of this broker registered with proves that the earlier one is gone.
-    locks: tuple[ShortText, ...] = ()
+    # Exclusive locks that the process holds until it ends. Whoever holds one that an earlier process of this
+    # broker registered with proves that the earlier one is gone.
+    locks: tuple[ShortText, ...] = ()  # as they are recorded; see `headrace.metadata.proof`
     reads: LevelRange = UNTOLD
+    lock_names: tuple[ShortText, ...] = ()  # of which digests are recorded
 
 
 class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
@@ -427,6 +429,15 @@ class TellLevels(msgspec.Struct, frozen=True, array_like=True, tag=64, gc=False)
     """Tell which levels the controller reads, leader or not. Answer: LevelsTold."""
 
 
+class Relay(msgspec.Struct, frozen=True, array_like=True, tag=65, gc=False):
+    """Pass a request on to the leader, which the sender does not reach. Answer: Relayed.
+
+    A controller of an earlier release answers that it cannot read this.
+    """
+
+    frame: bytes  # of the request, which is no Relay
+
+
 # Requests that are refused when the sender's epoch has ended.
 NodeMutation = (
     AllocateProducerIds
@@ -447,6 +458,8 @@ NodeMutation = (
     | ReportEnd
     | FinishMove
 )
+# Requests that speak for the registration that `node_id` and `node_epoch` name: the sender proves that it is its own.
+Speaking = NodeMutation | Heartbeat
 Mutation = (
     NodeMutation
     | RegisterBroker
@@ -459,7 +472,7 @@ Mutation = (
     | AlterReassignments
 )
 QuorumRequest = DescribeQuorum | DescribeBalance | AddVoter | RemoveVoter | UpdateFeatures
-Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | TellLevels
+Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | TellLevels | Relay
 
 # Requests that not every controller understands before the cluster is at a level; a broker sends none too early.
 REQUEST_LEVELS: Final[Mapping[type, int]] = {

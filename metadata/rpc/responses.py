@@ -197,6 +197,12 @@ class LevelsTold(msgspec.Struct, frozen=True, array_like=True, tag=61, gc=False)
     reads: LevelRange
 
 
+class Relayed(msgspec.Struct, frozen=True, array_like=True, tag=65, gc=False):
+    """What the leader has answered, as it came."""
+
+    frame: bytes
+
+
 Response = (
     Done
     | BrokerRegistered
@@ -212,6 +218,7 @@ Response = (
     | SnapshotChunk
     | QuorumDescribed
     | LevelsTold
+    | Relayed
     | ReassignmentsAltered
     | MoveFinished
     | BalanceDescribed

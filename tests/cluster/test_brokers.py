@@ -51,18 +51,6 @@ def test_a_broker_that_is_not_heard_or_hears_nothing_is_followed_by_others(
     scene.settle()
 
 
-@pytest.mark.usefixtures("cut")
-def test_a_broker_cut_off_from_the_leading_controller_comes_back(scene: Scene) -> None:
-    broker = scene.cluster.brokers[2]
-    scene.cluster.isolate(broker, [scene.cluster.leader()])
-    scene.cluster.wait_until(
-        lambda: scene.cluster.fenced(scene.cluster.brokers[0]).get(broker.node_id, False),
-        "the broker is fenced",
-        timeout_s=FENCED_WITHIN_S,
-    )
-    scene.settle()
-
-
 def test_everything_is_restarted_one_after_the_other(scene: Scene) -> None:
     for node in scene.cluster.nodes:
         node.stop()

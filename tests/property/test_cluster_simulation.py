@@ -14,6 +14,7 @@ from headrace.metadata.errors import RefusedError
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.errors import EngineFailedError
 from tests.environment.rotation import turn_of_today
+from tests.simulation.cluster.faults import SESSION_S
 from tests.simulation.cluster.lost_logs import LostLogs
 from tests.simulation.cluster.natures import NATURES, nature
 from tests.simulation.cluster.records import RecordHistory
@@ -98,7 +99,20 @@ def test_only_what_was_given_up_may_be_missing(node_id: int, end: int, lost_s: f
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("which", [it for it in NATURES if not it.startswith("brokers lost")])
+@pytest.mark.timeout(120)
+def test_no_cut_in_one_direction_costs_a_broker_its_registration() -> None:
+    """Between each two nodes, for longer than a session; acknowledgements go on all the while."""
+    (report,) = run([1], seconds=125.0, nature=NATURES["each one-way cut"])
+    assert report.findings == []
+    judged = [it for it in report.counts if it.startswith("cut judged: ")]
+    assert len(judged) == 28, judged
+    assert report.silence_s < SESSION_S + 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "which", [it for it in NATURES if not it.startswith(("brokers lost", "each one-way cut"))]
+)
 def test_clusters_with_one_kind_of_fault(which: str) -> None:
     reports = list(run([SEED_OF_TODAY], seconds=8.0, nature=NATURES[which]))
     assert [(it.seed, it.findings[:3]) for it in reports if it.findings] == []

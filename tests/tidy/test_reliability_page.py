@@ -7,6 +7,7 @@ ROOT = Path(__file__).parents[2]
 SCENARIOS = (
     "test_brokers.py",
     "test_controllers.py",
+    "test_deaf_leader.py",
     "test_failover.py",
     "test_fenced_broker.py",
     "test_more_brokers.py",

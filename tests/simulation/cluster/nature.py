@@ -36,9 +36,14 @@ FAULTS = (
 LATER_FAULTS = ("broker stopped in order",)
 DRAINED = "broker drained"
 BUCKET_LOST = "bucket out of a broker's reach"
+ONE_WAY_LONG = "one-way cut beyond the session"
+EACH_WAY_LONG = "each one-way cut beyond the session"
 # After these every process that has not been stopped goes on.
 HARMLESS = frozenset(
-    {*LATER_FAULTS, DRAINED, BUCKET_LOST, "bucket down", "client cut", "kill", "power cut"}
+    {
+        *(*LATER_FAULTS, DRAINED, BUCKET_LOST, ONE_WAY_LONG, EACH_WAY_LONG),
+        *("bucket down", "client cut", "kill", "power cut"),
+    }
 )
 # In these nothing else is wrong while brokers are lost: others must serve their partitions in time.
 LOSSES = frozenset({"broker lost", "most brokers lost", "drainer killed"})
@@ -145,4 +150,7 @@ def draw(rng: random.Random) -> Nature:
         faults += LATER_FAULTS
     if not is_calm and rng.random() < 0.5:
         faults += (DRAINED,)
-    return replace(drawn, faults=faults, balances=rng.random() < 0.5)
+    balances = rng.random() < 0.5
+    if not is_calm and rng.random() < 0.5:
+        faults += (ONE_WAY_LONG,)
+    return replace(drawn, faults=faults, balances=balances)

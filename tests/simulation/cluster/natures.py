@@ -6,7 +6,15 @@ from dataclasses import replace
 from headrace.metadata.levels import OLDEST
 from headrace.storage.cache.log_cache import RECORD_OVERHEAD_BYTES
 from tests.simulation.cluster.bucket import Weather
-from tests.simulation.cluster.nature import BUCKET_LOST, DRAINED, MAX_DRIFT, Nature, draw
+from tests.simulation.cluster.nature import (
+    BUCKET_LOST,
+    DRAINED,
+    EACH_WAY_LONG,
+    MAX_DRIFT,
+    ONE_WAY_LONG,
+    Nature,
+    draw,
+)
 from tests.simulation.cluster.network import Links
 
 
@@ -148,5 +156,7 @@ NATURES = {
         balances=True,
         move_pause_s=SELDOM_MOVES_S,
     ),
+    "one-way cuts": nature(ONE_WAY_LONG),
+    "each one-way cut": replace(nature(EACH_WAY_LONG), send_pause_s=0.1),
     "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),
 }

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import dataclasses
 import gc
+import itertools
 import json
 import logging
 import os
@@ -52,6 +53,7 @@ class Report:
     acknowledged: int = 0
     sent: int = 0
     read: int = 0
+    silence_s: float = 0.0  # the longest time of the load without an acknowledgement
     commits: int = 0
     admin_calls: int = 0
     arrivals: int = 0
@@ -183,10 +185,15 @@ class Run:
 
     async def _load(self) -> None:
         cluster = self.cluster
-        until_s = cluster.loop.time() + self._seconds
+        begun_s = cluster.loop.time()
+        until_s = begun_s + self._seconds
         clients = self.load.clients(until_s)
         await Story(cluster, cluster.rng("story")).tell(until_s)
         await asyncio.sleep(max(0, until_s - cluster.loop.time()))
+        sent = self.load.records.sent.values()
+        told = sorted(it.acknowledged_at_s for it in sent if it.is_acknowledged)
+        pauses = itertools.pairwise((begun_s, *told, until_s))
+        self.report.silence_s = max(later - earlier for earlier, later in pauses)
         cluster.heal()
         async with asyncio.timeout(CALM_S):
             await asyncio.gather(*clients, *cluster.repairs)

@@ -42,7 +42,11 @@ class FaultyTransport:
         self.plan = []
         self.hold = None  # an event: nothing is handed over before it is set
 
-    async def request(self, frame):
+    async def request(self, frame, *, within_ms=None):
+        async with asyncio.timeout(within_ms and within_ms / 1000):
+            return await self._request(frame)
+
+    async def _request(self, frame):
         fate = self.plan.pop(0) if self.plan else "pass"
         if fate == "unreachable":
             raise NotSentError("nobody is there")

@@ -39,7 +39,7 @@ class Log:
 
     async def request(self, frame):
         await asyncio.sleep(0)
-        request = decode_request(frame)
+        request = decode_request(frame).request
         answer = self.answers.pop(0) if self.answers else self._answer(request)
         if isinstance(answer, Exception):
             raise answer

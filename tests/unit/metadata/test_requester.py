@@ -47,8 +47,8 @@ class Controller:
     def redirect(self, leader):
         self.redirected.append(leader)
 
-    async def request(self, frame):
-        self.requests.append(decode_request(frame))
+    async def request(self, frame, *, within_ms=None):
+        self.requests.append(decode_request(frame).request)
         outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
         if isinstance(outcome, Exception):
             raise outcome
@@ -216,7 +216,7 @@ async def test_attempts_end_with_the_time_allowed():
 @scenario
 async def test_an_answer_that_never_comes():
     class Silent:
-        async def request(self, frame):
+        async def request(self, frame, *, within_ms=None):
             await asyncio.Event().wait()
 
     with pytest.raises(ControllerUnavailableError):

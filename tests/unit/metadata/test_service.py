@@ -4,6 +4,7 @@ import pytest
 
 from headrace.metadata.commits import Committed
 from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
 from headrace.metadata.rpc.requests import (
@@ -36,6 +37,7 @@ class Controller:
     """Succeeds at everything, or fails as told."""
 
     leader_address = LeaderAddress(3, "h", 9093)
+    image = MetadataImage(index=1)
 
     def __init__(self, failure=None):
         self.failure = failure

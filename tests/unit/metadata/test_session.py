@@ -61,7 +61,7 @@ async def test_a_log_that_takes_longer_to_read_than_a_session_keeps_no_broker_ou
         slow = [True]
 
         async def handle(frame):
-            if slow and isinstance(decode_request(frame), FetchEntries):
+            if slow and isinstance(decode_request(frame).request, FetchEntries):
                 slow.clear()
                 await cluster.pass_time(9_500)
             return await node.handle(frame)

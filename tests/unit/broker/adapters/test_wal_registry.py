@@ -314,9 +314,9 @@ class Lagging:
         self.entries_come = asyncio.Event()
         self.entries_come.set()
 
-    async def request(self, frame):
+    async def request(self, frame, *, within_ms=None):
         answer = await self._handle(frame)
-        if isinstance(decode_request(frame), FetchEntries):
+        if isinstance(decode_request(frame).request, FetchEntries):
             await self.entries_come.wait()
         return answer
 

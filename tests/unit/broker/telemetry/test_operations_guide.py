@@ -17,6 +17,7 @@ from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.collectors.move_metrics import MoveCollector
 from headrace.broker.collectors.offline_metrics import OfflineCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
+from headrace.broker.collectors.relay_metrics import RelayCollector, TransportCollector
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.moving import MoveStatistics
@@ -26,7 +27,9 @@ from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.metadata.balance.cluster import BalancePlan
 from headrace.metadata.balance.state import BalanceSettings, BalanceState
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.net.quorum_transport import TransportStatistics
 from headrace.metadata.publishing import PublishingStatistics
+from headrace.metadata.relays import RelayStatistics
 from headrace.storage.cache.data_blocks import DataBlockStatistics
 from headrace.storage.cache.index_cache import IndexCacheStatistics
 from headrace.storage.compaction.statistics import CompactionStatistics
@@ -65,6 +68,8 @@ def collectors() -> list[Collector]:
         DrainCollector(DrainStatistics()),
         MoveCollector(MoveStatistics()),
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
+        RelayCollector(RelayStatistics()),
+        TransportCollector(lambda: TransportStatistics(0, 0, 0, 0, 0)),
         OfflineCollector(status, MetadataImage),
         BalanceCollector(lambda: BALANCE),
         PublishingCollector(PublishingStatistics()),

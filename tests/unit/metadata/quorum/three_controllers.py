@@ -104,14 +104,15 @@ class ClientTransport:
         self.target = self._node_ids[0]
         self.reachable = None  # only these, if set
 
-    async def request(self, frame):
+    async def request(self, frame, *, within_ms=None):
         await asyncio.sleep(HOP_S)
         target = self.target
         node = self._network.nodes.get(target)
         if node is None or (self.reachable is not None and target not in self.reachable):
             self._next()
             raise NotSentError(f"node {target} cannot be reached")
-        return await node.handle(frame)
+        async with asyncio.timeout(within_ms and within_ms / 1000):
+            return await node.handle(frame)
 
     def redirect(self, leader):
         if leader is None:

@@ -24,6 +24,7 @@ from headrace.metadata.rpc.requests import (
     FetchSnapshot,
     Heartbeat,
     OpenStream,
+    PutKeyValues,
     RegisterBroker,
 )
 from headrace.metadata.rpc.responses import Done, HeartbeatAnswer
@@ -42,7 +43,7 @@ ANSWER = Answer(ErrorCode.NONE, None, 5, HeartbeatAnswer(fenced=False))
 def test_golden_frames():
     assert encode_request(7, HEARTBEAT) == GOLDEN_REQUEST
     assert decode_correlation(GOLDEN_REQUEST) == 7
-    assert decode_request(GOLDEN_REQUEST) == HEARTBEAT
+    assert decode_request(GOLDEN_REQUEST).request == HEARTBEAT
     assert encode_answer(7, ANSWER) == GOLDEN_ANSWER
     assert decode_answer(GOLDEN_ANSWER, 7) == ANSWER
 
@@ -50,10 +51,47 @@ def test_golden_frames():
 def test_fields_at_the_end_may_be_missing_or_unknown():
     """Brokers and controllers of other versions."""
     older = bytes.fromhex("01 0000000000000007 95 02 01 02 03 01")
-    assert decode_request(older) == Heartbeat(1, 2, 3, BrokerGoal.SERVE, -1)
+    assert decode_request(older).request == Heartbeat(1, 2, 3, BrokerGoal.SERVE, -1)
     newer = bytes.fromhex("01 0000000000000007 9b 02 01 02 03 01 04 92 01 02 c0 06 c2 05")
     expected = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), None, 6, False)
-    assert decode_request(newer) == expected
+    assert decode_request(newer).request == expected
+
+
+PROOF = bytes(range(16))
+GOLDEN_PROOF = bytes.fromhex("d801") + PROOF
+
+
+def test_a_proof_is_behind_everything_that_the_sender_knows():
+    frame = encode_request(7, HEARTBEAT, PROOF)
+    assert frame == GOLDEN_REQUEST.replace(b"\x9a", b"\x9b", 1) + GOLDEN_PROOF
+    assert decode_request(frame) == (HEARTBEAT, PROOF)
+    # Of a sender that knows fewer fields: it is in the place of one.
+    older = bytes.fromhex("01 0000000000000007 96 02 01 02 03 01") + GOLDEN_PROOF
+    assert decode_request(older) == (Heartbeat(1, 2, 3, BrokerGoal.SERVE), PROOF)
+    newer = bytes.fromhex("01 0000000000000007 9c 02 01 02 03 01 04 92 01 02 c0 06 c2 05")
+    expected = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), None, 6, False)
+    assert decode_request(newer + GOLDEN_PROOF) == (expected, PROOF)
+
+
+def test_bytes_that_look_like_a_proof_are_none():
+    for value in (GOLDEN_PROOF, b"x" + GOLDEN_PROOF):
+        # The first release ends the request with them.
+        put = [40, 1, 2, [["key", value]]]
+        body = msgspec.msgpack.encode(put)
+        assert body.endswith(GOLDEN_PROOF)
+        found = decode_request(GOLDEN_REQUEST[:9] + body)
+        assert found == (PutKeyValues(1, 2, (("key", value),)), None)
+
+
+def test_the_first_release_ignores_a_proof():
+    class Heartbeat4(msgspec.Struct, array_like=True, tag=2):
+        node_id: int
+        node_epoch: int
+        applied_index: int
+        goal: BrokerGoal
+
+    body = encode_request(7, HEARTBEAT, PROOF)[9:]
+    assert msgspec.msgpack.decode(body, type=Heartbeat4) == Heartbeat4(1, 2, 3, BrokerGoal.SERVE)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +108,7 @@ def test_fields_at_the_end_may_be_missing_or_unknown():
     ids=lambda it: type(it).__name__,
 )
 def test_a_node_that_tells_no_levels_reads_the_first_one_only(told, request_):
-    assert decode_request(bytes.fromhex("01 0000000000000007" + told)) == request_
+    assert decode_request(bytes.fromhex("01 0000000000000007" + told)).request == request_
     assert request_.reads == UNTOLD == LevelRange(1, 1)
 
 
@@ -177,4 +215,4 @@ def test_requests_round_trip(correlation, request):
     frame = encode_request(correlation, request)
 
     assert decode_correlation(frame) == correlation
-    assert decode_request(frame) == request
+    assert decode_request(frame).request == request

@@ -1,0 +1,168 @@
+"""A controller that does not lead passes requests of brokers on to the leader."""
+
+import asyncio
+
+import pytest
+
+from headrace.metadata import relays as module
+from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.relays import Relays
+from headrace.metadata.rpc.frames import (
+    MAX_REQUEST_BYTES,
+    decode_answer,
+    decode_request,
+    encode_relay,
+    encode_request,
+    is_relay,
+)
+from headrace.metadata.rpc.requests import (
+    BrokerGoal,
+    Heartbeat,
+    PutKeyValues,
+    TellLevels,
+    UnregisterBroker,
+)
+from headrace.metadata.rpc.responses import Relayed
+from headrace.metadata.service import ControllerService
+from headrace.metadata.transport import NotSentError
+from headrace.protocol.errors import ErrorCode
+from tests.unit.metadata.quorum.three_controllers import controllers
+from tests.unit.metadata.quorum.three_controllers import scenario as virtual
+from tests.unit.metadata.running_cluster import eventually, scenario
+from tests.unit.metadata.test_service import Controller
+
+FRAME = encode_request(3, UnregisterBroker(1))
+
+
+class Leader:
+    """The network to it: answers when it is told to, or fails."""
+
+    def __init__(self, failure=None):
+        self.failure = failure
+        self.frames = []
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    async def request(self, node_id, frame):
+        self.frames.append((node_id, frame))
+        await self.may_answer.wait()
+        if self.failure is not None:
+            raise self.failure
+        return b"answer to " + frame
+
+
+@scenario
+async def test_the_answer_is_the_leader_s():
+    leader = Leader()
+    relays = Relays(leader)
+
+    assert await relays.pass_on(7, FRAME) == b"answer to " + FRAME
+
+    assert leader.frames == [(7, FRAME)]
+    assert relays.statistics.passed_on == 1
+
+
+@scenario
+async def test_every_answer_is_asked_for():
+    leader = Leader()
+    relays = Relays(leader)
+    heartbeat = encode_request(1, Heartbeat(1, 1, 1, BrokerGoal.SERVE))
+
+    for _ in range(3):
+        await relays.pass_on(7, heartbeat)
+
+    assert len(leader.frames) == 3, "an answer extends a lease: none is used twice"
+
+
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (NotSentError("nobody"), RefusedError),
+        (ConnectionResetError("lost"), ControllerUnavailableError),
+    ],
+)
+def test_what_was_not_sent_is_told_from_what_may_have_taken_effect(failure, error):
+    @scenario
+    async def run():
+        relays = Relays(Leader(failure))
+        with pytest.raises(error) as raised:
+            await relays.pass_on(7, FRAME)
+        if error is RefusedError:
+            assert raised.value.code == ErrorCode.NOT_CONTROLLER
+        assert relays.statistics.failures == 1
+
+    run()
+
+
+@pytest.mark.parametrize("bound", ["MAX_RELAYED", "MAX_RELAYED_BYTES"])
+def test_what_waits_is_bounded(monkeypatch, bound):
+    monkeypatch.setattr(module, bound, 2 if bound == "MAX_RELAYED" else 2 * len(FRAME))
+
+    @scenario
+    async def run():
+        leader = Leader()
+        leader.may_answer.clear()
+        relays = Relays(leader)
+        waiting = [asyncio.create_task(relays.pass_on(7, FRAME)) for _ in range(2)]
+        await eventually(lambda: len(leader.frames) == 2)
+
+        with pytest.raises(RefusedError, match="being passed on") as refused:
+            await asyncio.wait_for(relays.pass_on(7, FRAME), 5)
+        assert refused.value.code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
+        assert relays.statistics.refused == 1
+
+        waiting[0].cancel()
+        leader.may_answer.set()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await relays.pass_on(7, FRAME)
+
+    run()
+
+
+@scenario
+async def test_a_request_is_passed_on_once():
+    class Follower(Controller):
+        passed_on = ()
+
+        async def pass_on(self, leader_id, frame):
+            self.passed_on += ((leader_id, frame),)
+            return b"answer"
+
+    follower = Follower()
+    service = ControllerService(follower)
+
+    answer = decode_answer(await service.handle(encode_relay(1, FRAME)), 1)
+    assert answer.body == Relayed(b"answer")
+    assert follower.passed_on == ((3, FRAME),)
+
+    for again in (encode_relay(2, FRAME), encode_relay(2, encode_relay(3, FRAME)), b"", FRAME[:5]):
+        answer = decode_answer(await service.handle(encode_relay(1, again)), 1)
+        assert answer.error == ErrorCode.INVALID_REQUEST
+    assert len(follower.passed_on) == 1
+
+
+def test_the_largest_request_can_be_passed_on():
+    items = (("k", bytes(MAX_REQUEST_BYTES - 100)),)
+    frame = encode_request(1, PutKeyValues(1, 1, items), bytes(16))
+
+    relay = encode_relay(2, frame)
+
+    assert is_relay(relay)
+    assert not is_relay(frame)
+    assert decode_request(relay).request.frame == frame
+
+
+@virtual
+async def test_who_leads_meanwhile_answers_itself(tmp_path):
+    async with controllers(tmp_path) as cluster:
+        leader = await cluster.leader()
+        others = cluster.others(leader)
+        for node in (leader, *others):
+            relayed = decode_answer(await node.handle(encode_relay(1, FRAME)), 1)
+            assert decode_answer(relayed.body.frame, 3).error == ErrorCode.BROKER_ID_NOT_REGISTERED
+        assert [it.relay_statistics.passed_on for it in others] == [1, 1]
+        assert leader.relay_statistics.passed_on == 0
+
+
+def test_a_relay_of_nothing_is_none():
+    assert not is_relay(encode_request(1, TellLevels()))
