@@ -56,7 +56,7 @@ from headrace.protocol.server_connection import Buffer
 
 API = ApiKey.FETCH
 READ_COMMITTED = 1
-LOOK_FOR_ABANDONED_S = 10.0
+LOOK_FOR_ABANDONED_S = 5.0
 MAX_WAIT_MS = 300_000  # whatever a client asks for; the answer is an empty one then
 
 

@@ -29,7 +29,7 @@ MAX_SESSION_ID: Final = 2**31 - 1
 EVICTION_MS: Final = 120_000  # a session that was not used for this long may be evicted
 # A session whose client is connected no more is removed this long after its last use. A client that comes back begins
 # another one.
-ABANDONED_MS: Final = 20_000
+ABANDONED_MS: Final = 10_000
 # Over all sessions, about 200 MB. At this bound no session is created, and one that grows is closed; so is one with
 # more partitions than a request may name.
 MAX_PARTITIONS: Final = 500_000

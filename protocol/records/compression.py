@@ -179,7 +179,7 @@ def _decompress_gzip(data: memoryview, max_output_bytes: int, framing: Framing) 
                 if position == size_bytes:
                     return
                 framing.is_plain = False
-                if data[position : position + len(_GZIP_MAGIC)] != _GZIP_MAGIC:
+                if bytes(data[position : position + len(_GZIP_MAGIC)]) != _GZIP_MAGIC:
                     return
                 members += 1
                 if members > _MAX_STREAMS:

@@ -103,6 +103,8 @@ class Floods:
             names = [f"group{it % size.groups}" for it in range(size.answers)]
             self._fetch_offsets(names)
             yield f"{size.answers} answers of {self.answer_bytes} bytes with them"
+            if not size.wide_topics:
+                return
             for number in range(size.wide_topics):
                 self._create(client, f"wide{number}")
             yield f"{size.wide_topics} topics of as many partitions"
@@ -116,7 +118,8 @@ class Floods:
         """Close the connections, and delete the groups and the topics."""
         self._open.close()
         size = self._size
-        groups = ["wide", *(f"group{it}" for it in range(size.groups))]
+        groups = ["wide"] if size.wide_topics else []
+        groups += [f"group{it}" for it in range(size.groups)]
         topics = ["narrow", *(f"wide{it}" for it in range(size.wide_topics))]
         with self._client() as client:
             for group in groups:

@@ -95,7 +95,8 @@ def test_elements_that_are_made_when_they_are_encoded_give_the_same_bytes(
 
     def made(leader: int, index: int) -> Any:
         if len(recent) == 2:
-            assert sys.getrefcount(recent[0]) == 2, "it is freed at once"
+            references = sys.getrefcount(recent[0])
+            assert references == 2, "it is freed at once"
         partition = copy(response.topics[0].partitions[index])
         assert partition.leader_id == leader
         recent.append(partition)
