@@ -249,8 +249,9 @@ class Session(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Drop the requests that were not answered."""
         del exc  # why the client disconnected does not matter
-        self.closed = self.info.closed = True
+        self.closed = True
         self._connection.close()
+        self.info.closed = True
         self._waiting.clear()
         abandoned = [*self._inflight]
         self._inflight.clear()
