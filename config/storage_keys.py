@@ -427,7 +427,8 @@ HEADRACE_KEYS = (
         doc="What is checked of a compressed batch before it is stored. `all`: its records are "
         "decompressed and checked as those of other batches, as Kafka does. `header`: they are "
         "believed, which saves processor time and lets a faulty producer stop the consumers of a "
-        "partition. Batches for a compacted topic, or one with another codec "
+        "partition; records of several gzip members are not joined either, of which some clients "
+        "read the first one only. Batches for a compacted topic, or one with another codec "
         "(`compression.type`), are always checked.",
     ),
     _bytes(

@@ -16,7 +16,11 @@ from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.messages import DescribeLogDirsRequest, DescribeLogDirsResponse
+from headrace.protocol.messages import (
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    MadeWhenEncoded,
+)
 
 _Result = DescribeLogDirsResponse.DescribeLogDirsResult
 _Topic = _Result.DescribeLogDirsTopic
@@ -48,17 +52,9 @@ class DescribeLogDirsHandler:
         topics = [
             _Topic(
                 name=name,
-                partitions=[
-                    _Partition(
-                        partition_index=partition.index,
-                        partition_size=partition.size_bytes,
-                        offset_lag=0,
-                        is_future_key=False,
-                    )
-                    async for partition in context.turns.each(
-                        sorted(partitions, key=lambda partition: partition.index)
-                    )
-                ],
+                partitions=MadeWhenEncoded(
+                    _partition, sorted(partitions, key=lambda partition: partition.index)
+                ),
             )
             async for name, partitions in context.turns.each(sorted(by_topic.items()))
         ]
@@ -76,3 +72,12 @@ class DescribeLogDirsHandler:
                 )
             ],
         )
+
+
+def _partition(partition: Partition) -> Any:
+    return _Partition(
+        partition_index=partition.index,
+        partition_size=partition.size_bytes,
+        offset_lag=0,
+        is_future_key=False,
+    )

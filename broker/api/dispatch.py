@@ -61,6 +61,10 @@ class ApiDispatcher:
                 self._handlers.update((int(key), handler) for key, handler in others.items())
                 self._are_all_loaded = True
 
+    async def run(self) -> None:
+        """Keep in order what handlers keep for their clients, until cancelled."""
+        await self._fetch.run()
+
     def is_pipelined(self, frame: Frame) -> bool:
         """Whether it is a Produce: those take effect when they are appended."""
         return frame.header.api_key == _PRODUCE

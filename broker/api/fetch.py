@@ -56,6 +56,7 @@ from headrace.protocol.server_connection import Buffer
 
 API = ApiKey.FETCH
 READ_COMMITTED = 1
+LOOK_FOR_ABANDONED_S = 5.0
 MAX_WAIT_MS = 300_000  # whatever a client asks for; the answer is an empty one then
 
 
@@ -81,6 +82,13 @@ class FetchHandler:
         self._sessions = sessions
         self._config = config
         self._metrics = metrics
+
+    async def run(self) -> None:
+        """Remove the sessions of clients that are gone, until cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_FOR_ABANDONED_S)
+            self._sessions.remove_abandoned(self._now_ms())
+            await self._turns.run(self._sessions.leave_closed())
 
     def start(
         self, context: RequestContext, body: memoryview, reply: Reply
@@ -126,6 +134,7 @@ class FetchHandler:
             context, request, begun, min(request.max_bytes, self._config.max_fetch_bytes)
         )
         session = begun.session
+        session.client = reply.connection
         if self._transit and len(session.changed) <= SLICE_PARTITIONS:
             arriving = self._arriving(session.look(), by_id=fetch.by_id)
             if arriving:

@@ -12,11 +12,12 @@ Source: ListGroupsRequest.json, ListGroupsResponse.json; `GroupMetadataManager.l
 
 from typing import Any, Final
 
+from headrace.broker.coordinator.group.requests import ListedGroup
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
-from headrace.protocol.messages import ListGroupsRequest, ListGroupsResponse
+from headrace.protocol.messages import ListGroupsRequest, ListGroupsResponse, MadeWhenEncoded
 
 API = ApiKey.LIST_GROUPS
 
@@ -46,17 +47,19 @@ class ListGroupsHandler:
             return ListGroupsResponse(throttle_time_ms=0, error_code=int(code), groups=[])
         if types and CLASSIC_TYPE not in types:
             groups = []
+        if states:
+            groups = [it async for it in context.turns.each(groups) if it.state.lower() in states]
         return ListGroupsResponse(
             throttle_time_ms=0,
             error_code=int(ErrorCode.NONE),
-            groups=[
-                ListGroupsResponse.ListedGroup(
-                    group_id=group.group_id,
-                    protocol_type=group.protocol_type,
-                    group_state=group.state,
-                    group_type=CLASSIC_TYPE,
-                )
-                async for group in context.turns.each(groups)
-                if not states or group.state.lower() in states
-            ],
+            groups=MadeWhenEncoded(_listed, groups),
         )
+
+
+def _listed(group: ListedGroup) -> Any:
+    return ListGroupsResponse.ListedGroup(
+        group_id=group.group_id,
+        protocol_type=group.protocol_type,
+        group_state=group.state,
+        group_type=CLASSIC_TYPE,
+    )

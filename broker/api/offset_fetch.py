@@ -22,17 +22,23 @@ Source: OffsetFetchRequest.json, OffsetFetchResponse.json; `KafkaApis.handleOffs
 `OffsetMetadataManager.fetchOffsets`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from headrace.broker.coordinator.group.requests import CommittedOffset, OffsetQuery
 from headrace.broker.coordinator.ports import TopicDirectory
+from headrace.broker.coordinator.records import OffsetCommitValue
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
-from headrace.protocol.messages import MAX_ANSWER_BYTES, OffsetFetchRequest, OffsetFetchResponse
+from headrace.protocol.messages import (
+    MAX_ANSWER_BYTES,
+    MadeWhenEncoded,
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+)
 
 API = ApiKey.OFFSET_FETCH
 
@@ -53,12 +59,18 @@ _TopicOfOne = OffsetFetchResponse.OffsetFetchResponseTopic
 _PartitionOfOne = _TopicOfOne.OffsetFetchResponsePartition
 
 
+_Found = (
+    OffsetCommitValue | ErrorCode
+)  # what an answer says of a partition; NONE: nothing is committed
+
+
 class _Topic(NamedTuple):
     """One topic of an answer; `name` is None for a topic id that is not known."""
 
     name: str | None
     topic_id: UUID | None
-    partitions: list[dict[str, Any]]
+    indexes: list[int]
+    found: list[_Found]  # of each index
 
 
 class _Asked(NamedTuple):
@@ -84,20 +96,11 @@ class OffsetFetchHandler:
             asked_of_one = [(request.group_id, request.topics)]
             error, topics = (await self._fetch(context, asked_of_one))[request.group_id]
             if context.version < GROUP_ERROR_SINCE and error is not ErrorCode.NONE:
-                topics = _each_partition(request.topics, error)
+                topics = await _each_partition(context, request.topics, error)
             return OffsetFetchResponse(
                 throttle_time_ms=0,
                 error_code=int(error),
-                topics=[
-                    _TopicOfOne(
-                        name=topic.name,
-                        partitions=[
-                            _PartitionOfOne(**fields)
-                            async for fields in context.turns.each(topic.partitions)
-                        ],
-                    )
-                    for topic in topics
-                ],
+                topics=MadeWhenEncoded(_topic_of_one, topics),
             )
         asked = [
             (group.group_id, group.topics) async for group in context.turns.each(request.groups)
@@ -109,17 +112,7 @@ class OffsetFetchHandler:
                 _Group(
                     group_id=group_id,
                     error_code=int(error),
-                    topics=[
-                        _Topics(
-                            name=topic.name or "",
-                            topic_id=topic.topic_id,
-                            partitions=[
-                                _Partitions(**fields)
-                                async for fields in context.turns.each(topic.partitions)
-                            ],
-                        )
-                        for topic in topics
-                    ],
+                    topics=MadeWhenEncoded(_topic_of_several, topics),
                 )
                 async for group_id, (error, topics) in context.turns.each(results.items())
             ],
@@ -130,25 +123,21 @@ class OffsetFetchHandler:
     ) -> dict[str, tuple[ErrorCode, list[_Topic]]]:
         """Look up each group once."""
         answers: dict[str, tuple[ErrorCode, list[_Topic]]] = {}
-        size_bytes = 0
+        left_bytes = MAX_ANSWER_BYTES
         for group_id, asked in (await self._merged(context, groups)).items():
-            offsets = await self._offsets(context, group_id, asked)
-            if isinstance(offsets, KafkaError):
-                answers[group_id] = offsets.code, []
+            try:
+                if asked is None:
+                    topics, size_bytes = await self._all_topics(context, group_id)
+                else:
+                    topics, size_bytes = await self._asked_topics(context, group_id, asked)
+            except KafkaError as error:
+                answers[group_id] = error.code, []
                 continue
-            taken = 0
-            async for committed in context.turns.each(offsets):
-                taken += _size_bytes(committed)
-            if size_bytes + taken > MAX_ANSWER_BYTES:
+            if size_bytes > left_bytes:
                 answers[group_id] = ErrorCode.INVALID_REQUEST, []
                 continue
-            size_bytes += taken
-            if asked is None:
-                topics = await self._all_topics(context, offsets)
-                answers[group_id] = ErrorCode.NONE, topics
-            else:
-                topics = await _asked_topics(context, asked, iter(offsets))
-                answers[group_id] = ErrorCode.NONE, topics
+            left_bytes -= size_bytes
+            answers[group_id] = ErrorCode.NONE, topics
         return answers
 
     async def _merged(
@@ -172,25 +161,12 @@ class OffsetFetchHandler:
         }
 
     async def _offsets(
-        self, context: RequestContext, group_id: str, asked: list[_Asked] | None
-    ) -> list[CommittedOffset] | KafkaError:
-        """The offsets of one group, in the order in which they are asked for."""
-        if asked is None:
-            (found,) = await self._coordinator.fetch_offsets([(group_id, None)])
-            if isinstance(found, KafkaError):
-                return found
-            return [committed async for committed in context.turns.each(found)]
-        queries = await _queries(context, asked)
-        offsets: list[CommittedOffset] = []
-        # Without queries as well: the group's coordinator may be another broker.
-        for start in range(0, max(1, len(queries)), QUERIES_AT_ONCE):
-            some = queries[start : start + QUERIES_AT_ONCE]
-            (found,) = await self._coordinator.fetch_offsets([(group_id, some)])
-            if isinstance(found, KafkaError):
-                return found
-            offsets += found
-            await context.turns.pause()
-        return offsets
+        self, group_id: str, queries: list[OffsetQuery] | None
+    ) -> Iterable[CommittedOffset]:
+        (found,) = await self._coordinator.fetch_offsets([(group_id, queries)])
+        if isinstance(found, KafkaError):
+            raise found
+        return found
 
     def _identify(self, topic: Any, *, uses_ids: bool) -> _Asked:
         indexes = dict.fromkeys(topic.partition_indexes)
@@ -199,83 +175,105 @@ class OffsetFetchHandler:
         name = self._topics.name_of(topic.topic_id) if topic.topic_id else None
         return _Asked(name, topic.topic_id, indexes)
 
-    async def _all_topics(
-        self, context: RequestContext, offsets: list[CommittedOffset]
-    ) -> list[_Topic]:
+    async def _all_topics(self, context: RequestContext, group_id: str) -> tuple[list[_Topic], int]:
+        """All offsets of a group, and the bytes that they take in the answer."""
         uses_ids = context.version >= TOPIC_IDS_SINCE
         found: dict[str, _Topic] = {}
-        async for committed in context.turns.each(offsets):
-            topic = found.get(committed.topic)
+        size_bytes = 0
+        async for committed in context.turns.each(await self._offsets(group_id, None)):
+            name, partition, value = committed
+            topic = found.get(name)
             if topic is None:
-                topic_id = self._topics.id_of(committed.topic)
-                topic = found[committed.topic] = _Topic(committed.topic, topic_id, [])
-            if committed.is_of(topic.topic_id):
-                topic.partitions.append(_offset_fields(committed))
-        return [
+                topic = found[name] = _Topic(name, self._topics.id_of(name), [], [])
+            size_bytes += _size_bytes(value)
+            if value is not None and committed.is_of(topic.topic_id):
+                topic.indexes.append(partition)
+                topic.found.append(value)
+        topics = [
             topic
-            for topic in found.values()
-            if topic.partitions and (topic.topic_id is not None or not uses_ids)
+            async for topic in context.turns.each(found.values())
+            if topic.indexes and (topic.topic_id is not None or not uses_ids)
         ]
+        return topics, size_bytes
+
+    async def _asked_topics(
+        self, context: RequestContext, group_id: str, asked: list[_Asked]
+    ) -> tuple[list[_Topic], int]:
+        """The offsets that are asked for, in the order of the request, and their bytes in the answer."""
+        topics: list[_Topic] = []
+        queries: list[OffsetQuery] = []
+        places: list[_Topic] = []  # of the topic of each query
+        size_bytes = 0
+
+        async def look_up() -> int:
+            taken = 0
+            offsets = await self._offsets(group_id, queries)
+            for topic, committed in zip(places, offsets, strict=True):
+                taken += _size_bytes(committed.value)
+                topic.found.append(committed.value or ErrorCode.NONE)
+            queries.clear()
+            places.clear()
+            await context.turns.pause()
+            return taken
+
+        async for topic in context.turns.each(asked):
+            made = _Topic(topic.name, topic.topic_id, list(topic.indexes), [])
+            topics.append(made)
+            if topic.name is None:
+                made.found.extend([ErrorCode.UNKNOWN_TOPIC_ID] * len(made.indexes))
+                continue
+            async for index in context.turns.each(made.indexes):
+                queries.append(OffsetQuery(topic.name, index, topic.topic_id))
+                places.append(made)
+                if len(queries) == QUERIES_AT_ONCE:
+                    size_bytes += await look_up()
+        # Without queries as well: the group's coordinator may be another broker.
+        return topics, size_bytes + await look_up()
 
 
-async def _queries(context: RequestContext, topics: list[_Asked]) -> list[OffsetQuery]:
-    return [
-        OffsetQuery(topic.name, index, topic.topic_id)
-        for topic in topics
-        if topic.name is not None
-        async for index in context.turns.each(topic.indexes)
-    ]
-
-
-async def _asked_topics(
-    context: RequestContext, topics: list[_Asked], offsets: Iterator[CommittedOffset]
-) -> list[_Topic]:
-    """Give the answers in the order of the request, in which `offsets` are too."""
-    return [
-        _Topic(
-            topic.name,
-            topic.topic_id,
-            [
-                _error_fields(index, ErrorCode.UNKNOWN_TOPIC_ID)
-                if topic.name is None
-                else _offset_fields(next(offsets))
-                async for index in context.turns.each(topic.indexes)
-            ],
-        )
-        for topic in topics
-    ]
-
-
-def _size_bytes(committed: CommittedOffset) -> int:
+def _size_bytes(value: OffsetCommitValue | None) -> int:
     """What an offset takes in the answer, about."""
-    return _OFFSET_BYTES + (len(committed.value.metadata) if committed.value is not None else 0)
+    return _OFFSET_BYTES + (len(value.metadata) if value is not None else 0)
 
 
-def _each_partition(topics: Any, error: ErrorCode) -> list[_Topic]:
+async def _each_partition(context: RequestContext, topics: Any, error: ErrorCode) -> list[_Topic]:
     return [
-        _Topic(topic.name, None, [_error_fields(index, error) for index in topic.partition_indexes])
-        for topic in topics
+        _Topic(topic.name, None, topic.partition_indexes, [error] * len(topic.partition_indexes))
+        async for topic in context.turns.each(topics)
     ]
 
 
-def _offset_fields(committed: CommittedOffset) -> dict[str, Any]:
-    value = committed.value
-    if value is None:
-        return _error_fields(committed.partition, ErrorCode.NONE)
-    return {
-        "partition_index": committed.partition,
-        "committed_offset": value.offset,
-        "committed_leader_epoch": value.leader_epoch,
-        "metadata": value.metadata,
-        "error_code": int(ErrorCode.NONE),
-    }
+def _topic_of_one(topic: _Topic) -> Any:
+    partitions = MadeWhenEncoded(_partition_of_one, topic.indexes, topic.found)
+    return _TopicOfOne(name=topic.name, partitions=partitions)
 
 
-def _error_fields(partition: int, error: ErrorCode) -> dict[str, Any]:
+def _topic_of_several(topic: _Topic) -> Any:
+    partitions = MadeWhenEncoded(_partition_of_several, topic.indexes, topic.found)
+    return _Topics(name=topic.name or "", topic_id=topic.topic_id, partitions=partitions)
+
+
+def _partition_of_one(partition: int, found: _Found) -> Any:
+    return _PartitionOfOne(**_fields(partition, found))
+
+
+def _partition_of_several(partition: int, found: _Found) -> Any:
+    return _Partitions(**_fields(partition, found))
+
+
+def _fields(partition: int, found: _Found) -> dict[str, Any]:
+    if isinstance(found, ErrorCode):
+        return {
+            "partition_index": partition,
+            "committed_offset": NO_OFFSET,
+            "committed_leader_epoch": NO_LEADER_EPOCH,
+            "metadata": "",
+            "error_code": int(found),
+        }
     return {
         "partition_index": partition,
-        "committed_offset": NO_OFFSET,
-        "committed_leader_epoch": NO_LEADER_EPOCH,
-        "metadata": "",
-        "error_code": int(error),
+        "committed_offset": found.offset,
+        "committed_leader_epoch": found.leader_epoch,
+        "metadata": found.metadata,
+        "error_code": int(ErrorCode.NONE),
     }

@@ -23,6 +23,10 @@ Deviations from Apache Kafka:
   * Records are validated as Kafka does, and offset deltas must be 0, 1, 2, ...: INVALID_RECORD. Kafka stores others in
     an uncompressed batch, and renumbers them in a compressed one.
   * Compressed data that is damaged is INVALID_RECORD, not UNKNOWN_SERVER_ERROR.
+  * A key, value or header value of a length below -1 is INVALID_RECORD: Kafka takes it for null, and librdkafka
+    delivers nothing from there on.
+  * Records that were sent as several compressed streams (gzip members, zstd frames), or with bytes around them, are
+    stored as one stream of the same codec. Kafka keeps them as they are, and librdkafka loses some of them.
   * A batch of more than a million records and headers, or of more than `headrace.produce.max.decompressed.bytes` once
     decompressed, is MESSAGE_TOO_LARGE. At most 1,000 records are named in an answer.
   * With `headrace.produce.validate.compressed=header` the records of compressed batches are believed, unless the topic

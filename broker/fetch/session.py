@@ -107,6 +107,15 @@ class SessionAnswer(NamedTuple):
     session_id: int
 
 
+class Client(Protocol):
+    """The connection of a request."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether no other request will come from it."""
+        ...
+
+
 class SessionPartition:
     """A partition that a client fetches: its last request, and its last answer."""
 
@@ -191,6 +200,7 @@ class FetchSession:
     last_used_ms = 0
     is_closed = False
     waiter: FetchWaiter | None = None
+    client: Client | None = None  # of the latest request
     _last_turn = 0
 
     def __init__(self, *, by_id: bool) -> None:
@@ -305,11 +315,14 @@ class FetchSession:
         self.interrupt()
 
     def leave(self) -> Generator[None, None, None]:
-        """Listen to nothing any more, after `close`: `STEP_PARTITIONS` at a time."""
-        for number, partition in enumerate(self.all(), start=1):
-            partition.leave()
-            if number % STEP_PARTITIONS == 0:
-                yield
+        """Listen to nothing any more, and free the partitions, after `close`: `STEP_PARTITIONS` at a time."""
+        while self.partitions:
+            for _ in range(min(STEP_PARTITIONS, len(self.partitions))):
+                _, partition = self.partitions.popitem()
+                self.changed.discard(partition)
+                self.moved.discard(partition)
+                partition.leave()
+            yield
 
 
 class SessionlessContext:

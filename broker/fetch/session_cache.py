@@ -20,12 +20,16 @@ from headrace.broker.fetch.session import (
     SessionlessContext,
     next_epoch,
 )
+from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS
 
 MAX_SESSION_ID: Final = 2**31 - 1
 EVICTION_MS: Final = 120_000  # a session that was not used for this long may be evicted
+# A session whose client is connected no more is removed this long after its last use. A client that comes back begins
+# another one.
+ABANDONED_MS: Final = 10_000
 # Over all sessions, about 200 MB. At this bound no session is created, and one that grows is closed; so is one with
 # more partitions than a request may name.
 MAX_PARTITIONS: Final = 500_000
@@ -90,16 +94,25 @@ class FetchSessions:
         if session.is_closed:
             return
         session.close()
-        if len(session.partitions) > STEP_PARTITIONS:
-            self.closed.append(session.leave())
-        else:
-            for partition in session.partitions.values():
-                partition.leave()
+        self.closed.append(session.leave())
+        if len(session.partitions) <= STEP_PARTITIONS:
+            completed(self.closed.pop())
 
     def leave_closed(self) -> Generator[None, None, None]:
         """Leave the partitions of sessions that were closed."""
         while self.closed:
             yield from self.closed.popleft()
+
+    def remove_abandoned(self, now_ms: int) -> None:
+        """Remove the sessions whose clients are connected no more: their partitions take hundreds of megabytes."""
+        abandoned: list[int] = []
+        for session_id, session in self._sessions.items():  # least recently used first
+            if now_ms - session.last_used_ms < ABANDONED_MS:
+                break
+            if session.client is not None and session.client.closed:
+                abandoned.append(session_id)
+        for session_id in abandoned:
+            self._remove(session_id)
 
     def try_keep(self, session: FetchSession, now_ms: int) -> bool:
         """Give a session an id and keep it; False when there is no room for it."""

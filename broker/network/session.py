@@ -74,6 +74,11 @@ class Reply:
         """Whether the client has disconnected."""
         return self._session.closed
 
+    @property
+    def connection(self) -> "ConnectionInfo":
+        """Who is answered."""
+        return self._session.info
+
     def send(self, buffers: list[Buffer]) -> None:
         """Answer; the buffers are not copied and must not change until they are written."""
         self.buffers = buffers
@@ -98,13 +103,14 @@ class Reply:
 class ConnectionInfo:
     """The client's address, and the broker's address that it is connected to."""
 
-    __slots__ = ("client_host", "listener", "local_host", "local_port")
+    __slots__ = ("client_host", "closed", "listener", "local_host", "local_port")
 
     def __init__(self, listener: str, client_host: str, local_host: str, local_port: int) -> None:
         self.listener = listener
         self.client_host = client_host
         self.local_host = local_host
         self.local_port = local_port
+        self.closed = False
 
 
 class Dispatcher(Protocol):
@@ -245,6 +251,7 @@ class Session(asyncio.BufferedProtocol):
         del exc  # why the client disconnected does not matter
         self.closed = True
         self._connection.close()
+        self.info.closed = True
         self._waiting.clear()
         abandoned = [*self._inflight]
         self._inflight.clear()

@@ -252,6 +252,7 @@ class BrokerRole:
                 ).run(),
                 parts.coordinator.run(),
                 self._load_handlers(dispatcher),
+                dispatcher.run(),
             ]
             if self._config.metadata.balance:
                 jobs.append(self._load_meter(client, parts, is_able).run())

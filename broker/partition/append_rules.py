@@ -237,6 +237,8 @@ def _in_steps(
         if not header.codec or limits.walks_compressed or codec is not None or config.compacts:
             walk = begun or StructureWalk(header, records, max_bytes, MAX_ELEMENTS)
             yield from walk.steps()
+            if codec is None and not walk.is_plain:
+                codec = Compression(header.codec)  # some clients could not read it as it was sent
             newest = _check_by_structure(header, walk, config, now_ms)
             if newest is None:
                 errors = _RecordErrors(header, config, now_ms)

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
+from headrace.daemon_threads import in_own_thread
+
 # Young objects are collected often and in small numbers: twice each, at most some 20,000 at a time, which takes
 # about 4 ms. What is left then is frozen, and looked at no more: it is freed when its last reference goes, as
 # nearly all objects are. Cycles of references that only become garbage later wait for `collect_when_idle`.
@@ -24,6 +26,8 @@ GC_THRESHOLDS = (2_000, 5, 1_000_000)
 # To look at 200,000 takes some 15 ms.
 GC_THRESHOLDS_OF_A_START = (200_000, 5, 1_000_000)
 IDLE_CHECK_INTERVAL_S = 30.0
+# A node with fewer requests than that between two checks is idle as well: clients that wait ask now and then.
+IDLE_REQUESTS = 3_000
 # An hour: then all objects are looked at, so that cycles of references do not pile up.
 MAX_LOOKS = 120
 SWITCH_INTERVAL_S = 0.000_1
@@ -75,17 +79,18 @@ def give_back_memory() -> None:
 
 
 async def collect_when_idle(requests_total: Callable[[], int]) -> None:
-    """Collect what is young when no request has arrived since the last check; after an hour, everything.
+    """Collect what is young when few requests have arrived since the last check; after an hour, everything.
 
-    What the heap has free is given back to the system then: buffers of many clients may have filled it.
+    What the heap has free is given back to the system then: buffers of many clients may have filled it. That is done in
+    a thread: after a flood of hundreds of megabytes it takes tens of milliseconds.
 
     Runs until it is cancelled.
     """
-    seen, looks = -1, 0
+    seen, looks = requests_total(), 0
     while True:
         await asyncio.sleep(IDLE_CHECK_INTERVAL_S)
         now = requests_total()
-        idle, seen = now == seen, now
+        idle, seen = now - seen < IDLE_REQUESTS, now
         looks += 1
         if looks >= MAX_LOOKS:
             gc.unfreeze()
@@ -93,4 +98,4 @@ async def collect_when_idle(requests_total: Callable[[], int]) -> None:
         elif not idle:
             continue
         gc.collect()
-        give_back_memory()
+        await in_own_thread("memory", give_back_memory)

@@ -22,6 +22,7 @@ Rules for handlers:
   (`cluster_authorized_operations` and `topic_authorized_operations` there). Authorized operations
   are a set of operation numbers; None means "not requested".
 * A UUID of zeros reads as None, and None is written as zeros.
+* An array that may have an element for each partition, group or offset of the cluster is a `MadeWhenEncoded`.
 * An array field with its default value cannot be appended to, because all messages share that
   list. Pass a new list.
 """
@@ -40,6 +41,7 @@ from headrace.protocol.messages.encoding import (
     MAX_ANSWER_BYTES,
     AnswerTooLargeError,
     EncodedElement,
+    MadeWhenEncoded,
     free_steps,
 )
 from headrace.protocol.messages.encoding import element_steps as encode_element_steps
@@ -49,6 +51,7 @@ __all__ = [
     "MAX_ANSWER_BYTES",
     "AnswerTooLargeError",
     "EncodedElement",
+    "MadeWhenEncoded",
     "Message",
     "__getattr__",
     "decode_request",

@@ -6,9 +6,12 @@ answer is never copied as a whole, and no buffer of its size is kept.
 
 `steps` of an array of structs goes element by element, through arrays inside of elements as well. An element without
 arrays of structs is encoded by one call.
+
+An element of 20 bytes takes 300 as an object. So those of an array that may be long are made when they are encoded, and
+freed at once: `MadeWhenEncoded`.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cache
 from struct import Struct
 from typing import Any, Final, NamedTuple
@@ -36,6 +39,23 @@ class EncodedElement(bytes):
     """An element of an array of structs that has been encoded before, for the version of the message."""
 
     __slots__ = ()
+
+
+class MadeWhenEncoded:
+    """An array of structs that are made one by one, when they are encoded."""
+
+    __slots__ = ("_make", "_sources")
+
+    def __init__(self, make: Callable[..., Any], *sources: Sequence[Any]) -> None:
+        """Call `make` with the first item of each source, the second, ...; the sources must not change."""
+        self._make = make
+        self._sources = sources
+
+    def __len__(self) -> int:
+        return len(self._sources[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._make, *self._sources)
 
 
 class _Output:
@@ -173,7 +193,7 @@ def _struct(plan: _Plan, item: Any, output: _Output) -> Generator[None, None, No
         return
     for field, elements in plan.fields:
         value = getattr(item, field.name)
-        if elements is not None and value:
+        if elements is not None and (value or type(value) is MadeWhenEncoded):
             _encode_count(len(value), buffer, flexible=plan.flexible)
             yield from _elements(elements, value, output)
         else:

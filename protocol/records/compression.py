@@ -3,10 +3,18 @@
 | id | codec | framing |
 |---|---|---|
 | 0 | none | |
-| 1 | gzip | one member, RFC 1952 |
-| 2 | snappy | blocks of xerial's snappy-java, or one raw block (as librdkafka writes it) |
-| 3 | lz4 | one frame, written with independent blocks: Kafka's Java reader knows no others |
-| 4 | zstd | frames, RFC 8878 |
+| 1 | gzip | members, RFC 1952; what begins no member, as zeros do, is passed over |
+| 2 | snappy | streams of blocks of xerial's snappy-java, or one raw block (as librdkafka writes it) |
+| 3 | lz4 | one frame; what follows it is passed over |
+| 4 | zstd | frames and skippable frames, RFC 8878 |
+
+This is what Kafka's Java readers read. Others read one stream only: librdkafka loses the records of a second gzip
+member and everything behind that batch, and reads no lz4 or snappy with bytes behind. So a decompressor also says
+whether the data is one plain stream (`Framing`); what is not is written anew before it is stored. The blocks of lz4 are
+written independent of each other, since the Java readers know no others.
+
+Stricter than the Java readers: what begins as a gzip member must be a whole one, and members, frames and blocks are
+bounded in number, because those without content cost nothing to send.
 
 Xerial framing: 16 bytes of header (`82 "SNAPPY" 00`, int32 version 1, int32 compatible version 1),
 then blocks of int32 size and raw snappy, everything big-endian.
@@ -14,7 +22,8 @@ then blocks of int32 size and raw snappy, everything big-endian.
 A decompressor here never produces more than the limit plus one chunk, whatever the headers of the
 compressed data claim.
 
-Source: CompressionType.java of Apache Kafka 4.3; SnappyOutputStream.java of snappy-java.
+Source: CompressionType.java and Lz4BlockInputStream.java of Apache Kafka 4.3; GZIPInputStream.java of the JDK;
+SnappyInputStream.java and SnappyOutputStream.java of snappy-java.
 """
 
 import zlib
@@ -50,13 +59,20 @@ class Compression(IntEnum):
 _STEP_BYTES: Final = 1 << 16
 _LONG_SNAPPY_BYTES: Final = 1 << 16  # may decompress to 22 times as much
 _GZIP_WINDOW_BITS: Final = 31  # 15 bits of window, gzip framing
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_GZIP_INPUT_BYTES: Final = 1 << 14  # given to zlib at once
+# Members of gzip; empty blocks and further streams of snappy. A writer that puts 64 KiB into each needs 1,024 for what
+# a produced batch may have by default.
+_MAX_STREAMS: Final = 4_096
 _MAX_ZSTD_WINDOW_BYTES: Final = 1 << 27  # the maximum of level 22, Kafka's highest
+_ZSTD_SKIPPABLE: Final = 0x184D2A5  # the magic number without its last four bits
+_ZSTD_SKIPPABLE_HEADER: Final = Struct("<II")  # magic number, size of what follows
 _ZSTD_BLOCK_HEADER_BYTES: Final = 3  # bit 0 last, bits 1 and 2 type, the rest size
 _ZSTD_RLE_BLOCK: Final = 1  # one byte, for any block size
 _ZSTD_CHECKSUM_BYTES: Final = 4
-_MAX_ZSTD_BLOCKS: Final = (
-    10_000  # an encoder fills a block with up to 128 KiB; these are looked at one by one
-)
+# Of all frames; a skippable frame counts as one. An encoder fills a block with up to 128 KiB; these are looked at one
+# by one.
+_MAX_ZSTD_BLOCKS: Final = 10_000
 _LZ4_FLAGS_AT: Final = 4  # behind the magic number
 _LZ4_INDEPENDENT: Final = 1 << 5
 
@@ -67,6 +83,15 @@ _BLOCK_SIZE: Final = Struct(">i")
 # Three bytes of raw snappy make at most 64 bytes of output. A larger claimed size is invalid, and
 # must be refused before it is allocated.
 _MAX_SNAPPY_EXPANSION: Final = 22
+
+
+class Framing:
+    """How compressed data is put together, as far as it was decompressed."""
+
+    __slots__ = ("is_plain",)
+
+    def __init__(self) -> None:
+        self.is_plain = True  # one stream with nothing around it: every client reads that
 
 
 def compress(codec: Compression, data: Buffer) -> bytes:
@@ -100,10 +125,12 @@ def decompress(codec: int, data: memoryview, max_output_bytes: int) -> Buffer:
     return found[0] if len(found) == 1 else b"".join(found)
 
 
-def decompressed_pieces(codec: int, data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
+def decompressed_pieces(
+    codec: int, data: memoryview, max_output_bytes: int, framing: Framing | None = None
+) -> Iterator[bytes]:
     """Decompress the records of a batch as far as they are asked for, in pieces of at most 64 KiB.
 
-    One block of raw snappy is one piece: see `is_one_long_call`.
+    One block of raw snappy is one piece: see `is_one_long_call`. `framing` tells after the last piece what it was.
 
     Raises:
         UnsupportedCompressionError: unknown codec.
@@ -114,7 +141,7 @@ def decompressed_pieces(codec: int, data: memoryview, max_output_bytes: int) -> 
     if decompressor is None:
         raise UnsupportedCompressionError(f"compression codec {codec} is not defined")
     left_bytes = max_output_bytes
-    for piece in decompressor(data, max_output_bytes):
+    for piece in decompressor(data, max_output_bytes, framing or Framing()):
         left_bytes -= len(piece)
         if left_bytes < 0:
             raise DecompressionLimitError(_limit_message(max_output_bytes))
@@ -135,21 +162,39 @@ def _limit_message(max_output_bytes: int) -> str:
     return f"records decompress to more than {max_output_bytes} bytes"
 
 
-def _decompress_gzip(data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
+def _decompress_gzip(data: memoryview, max_output_bytes: int, framing: Framing) -> Iterator[bytes]:
     del max_output_bytes  # a piece is small
+    size_bytes = len(data)
+    # Not all at once: what zlib leaves of it is copied, for each piece and each member.
+    pending: Buffer = data[:_GZIP_INPUT_BYTES]
+    position, members = len(pending), 1
     decompressor = zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
-    pending: Buffer = data
     try:
-        while not decompressor.eof:
+        while True:
             piece = decompressor.decompress(pending, _STEP_BYTES)
-            pending = decompressor.unconsumed_tail
-            if not piece and not pending and not decompressor.eof:
-                raise CorruptBatchError("gzip data ends early")
-            yield piece
+            if piece:
+                yield piece
+            if decompressor.eof:
+                position -= len(decompressor.unused_data)
+                if position == size_bytes:
+                    return
+                framing.is_plain = False
+                if bytes(data[position : position + len(_GZIP_MAGIC)]) != _GZIP_MAGIC:
+                    return
+                members += 1
+                if members > _MAX_STREAMS:
+                    raise CorruptBatchError("gzip data consists of too many members")
+                decompressor = zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
+                pending = b""
+            else:
+                pending = decompressor.unconsumed_tail
+            if not pending:
+                pending = data[position : position + _GZIP_INPUT_BYTES]
+                position += len(pending)
+                if not pending and not piece:
+                    raise CorruptBatchError("gzip data ends early")
     except zlib.error as error:
         raise CorruptBatchError("gzip data is corrupt") from error
-    if decompressor.unused_data:
-        raise CorruptBatchError("extra bytes after the gzip data")
 
 
 def _compress_snappy(data: memoryview) -> bytes:
@@ -161,29 +206,45 @@ def _compress_snappy(data: memoryview) -> bytes:
     return bytes(framed)
 
 
-def _decompress_snappy(data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
+def _decompress_snappy(
+    data: memoryview, max_output_bytes: int, framing: Framing
+) -> Iterator[bytes]:
     if data[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
-        yield _decompress_snappy_block(data, max_output_bytes)
+        block = _decompress_snappy_block(data, max_output_bytes)
+        if not block:
+            raise CorruptBatchError("snappy block is empty")
+        yield block
         return
     position = len(_XERIAL_HEADER)
     if len(data) < position:
         raise CorruptBatchError("snappy header ends early")
-    while position < len(data):
-        if len(data) - position < _BLOCK_SIZE.size:
-            raise CorruptBatchError("snappy block size ends early")
-        (size,) = _BLOCK_SIZE.unpack_from(data, position)
-        position += _BLOCK_SIZE.size
-        if not 0 <= size <= len(data) - position:
-            raise CorruptBatchError("snappy block exceeds the batch")
-        yield _decompress_snappy_block(data[position : position + size], max_output_bytes)
-        position += size
+    empty = 0
+    while len(data) - position >= _BLOCK_SIZE.size:
+        if data[position : position + len(_XERIAL_MAGIC)] == _XERIAL_MAGIC:
+            position += len(_XERIAL_HEADER)
+            if position > len(data):
+                raise CorruptBatchError("snappy header ends early")
+            block = b""
+        else:
+            (size,) = _BLOCK_SIZE.unpack_from(data, position)
+            position += _BLOCK_SIZE.size
+            if not 0 <= size <= len(data) - position:
+                raise CorruptBatchError("snappy block exceeds the batch")
+            block = _decompress_snappy_block(data[position : position + size], max_output_bytes)
+            position += size
+        if not block:
+            framing.is_plain = False
+            empty += 1
+            if empty > _MAX_STREAMS:
+                raise CorruptBatchError("snappy data consists of too many empty blocks")
+        yield block
+    if position < len(data):
+        framing.is_plain = False
 
 
 def _decompress_snappy_block(block: memoryview, max_output_bytes: int) -> bytes:
     try:
         claimed: int = cramjam.snappy.decompress_raw_len(block)
-        if not claimed:
-            raise CorruptBatchError("snappy block is empty")  # or many could follow each other
         if claimed > len(block) * _MAX_SNAPPY_EXPANSION:
             raise CorruptBatchError("snappy block claims an impossible size")
         if claimed > max_output_bytes:
@@ -193,7 +254,7 @@ def _decompress_snappy_block(block: memoryview, max_output_bytes: int) -> bytes:
         raise CorruptBatchError("snappy block is corrupt") from error
 
 
-def _decompress_lz4(data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
+def _decompress_lz4(data: memoryview, max_output_bytes: int, framing: Framing) -> Iterator[bytes]:
     del max_output_bytes  # a piece is small
     context = lz4.frame.create_decompression_context()
     position = 0
@@ -210,14 +271,14 @@ def _decompress_lz4(data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
     except (RuntimeError, ValueError) as error:
         raise CorruptBatchError("lz4 frame is corrupt") from error
     if position != len(data):
-        raise CorruptBatchError("extra bytes after the lz4 frame")
+        framing.is_plain = False
 
 
-def _decompress_zstd(data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
+def _decompress_zstd(data: memoryview, max_output_bytes: int, framing: Framing) -> Iterator[bytes]:
     del max_output_bytes  # a piece is small
     context = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW_BYTES)
     try:
-        _check_zstd_is_whole(data)
+        framing.is_plain = _zstd_frames(data) == 1
         with context.stream_reader(data, read_across_frames=True) as reader:
             while piece := reader.read(_STEP_BYTES):
                 yield piece
@@ -225,31 +286,54 @@ def _decompress_zstd(data: memoryview, max_output_bytes: int) -> Iterator[bytes]
         raise CorruptBatchError("zstd frame is corrupt") from error
 
 
-def _check_zstd_is_whole(data: memoryview) -> None:
-    """Check that the frames are complete: the streaming decompressor does not detect an early end."""
+def _zstd_frames(data: memoryview) -> int:
+    """Count the frames, skippable ones too.
+
+    They must be whole: the streaming decompressor does not detect an early end.
+    """
     if not data:
         raise CorruptBatchError("zstd frame is missing")
-    position = blocks = 0
+    position = blocks = frames = 0
     while position < len(data):
+        frames += 1
+        skipped_bytes = _skippable_bytes(data, position)
+        if skipped_bytes:
+            blocks += 1
+            position += skipped_bytes
+            _check_zstd_bounds(position, len(data), blocks)
+            continue
         has_checksum = zstandard.get_frame_parameters(data[position:]).has_checksum
         position += zstandard.frame_header_size(data[position:])
         is_last = False
         while not is_last:
             blocks += 1
-            if blocks > _MAX_ZSTD_BLOCKS:
-                raise CorruptBatchError("zstd frame consists of too many blocks")
             block = int.from_bytes(data[position : position + _ZSTD_BLOCK_HEADER_BYTES], "little")
             is_last = bool(block & 1)
             content_bytes = 1 if block >> 1 & 3 == _ZSTD_RLE_BLOCK else block >> 3
             position += _ZSTD_BLOCK_HEADER_BYTES + content_bytes
-            if position > len(data):
-                raise CorruptBatchError("zstd frame ends early")
+            _check_zstd_bounds(position, len(data), blocks)
         position += _ZSTD_CHECKSUM_BYTES if has_checksum else 0
     if position > len(data):
         raise CorruptBatchError("zstd checksum ends early")
+    return frames
 
 
-_DECOMPRESSORS: Final[dict[int, Callable[[memoryview, int], Iterator[bytes]]]] = {
+def _skippable_bytes(data: memoryview, position: int) -> int:
+    """The size of the skippable frame at the position; 0 if there is any other."""
+    if len(data) - position < _ZSTD_SKIPPABLE_HEADER.size:
+        return 0
+    magic, content_bytes = _ZSTD_SKIPPABLE_HEADER.unpack_from(data, position)
+    return _ZSTD_SKIPPABLE_HEADER.size + content_bytes if magic >> 4 == _ZSTD_SKIPPABLE else 0
+
+
+def _check_zstd_bounds(position: int, size_bytes: int, blocks: int) -> None:
+    if blocks > _MAX_ZSTD_BLOCKS:
+        raise CorruptBatchError("zstd frame consists of too many blocks")
+    if position > size_bytes:
+        raise CorruptBatchError("zstd frame ends early")
+
+
+_DECOMPRESSORS: Final[dict[int, Callable[[memoryview, int, Framing], Iterator[bytes]]]] = {
     Compression.GZIP: _decompress_gzip,
     Compression.SNAPPY: _decompress_snappy,
     Compression.LZ4: _decompress_lz4,

@@ -138,23 +138,33 @@ class StructureWalk(Window):
         offset = self.varint()
         if offset != index:
             raise CorruptBatchError(f"record {index} has the offset {offset}")
-        key_bytes = self.varint()
+        key_bytes = self._length()
         self.lacks_key |= int(key_bytes < 0)
         yield from self.skip(max(key_bytes, 0))
-        yield from self.skip(max(self.varint(), 0))
+        yield from self.skip(max(self._length(), 0))
         headers = self.varint()
         if not 0 <= headers <= length:
             raise CorruptBatchError("impossible number of headers")
         self._count(_UNUSUAL_WORK + headers)
         for number in range(1, headers + 1):
             yield from self.skip(self.varint())
-            yield from self.skip(max(self.varint(), 0))
+            yield from self.skip(max(self._length(), 0))
             if number % _SLICE_HEADERS == 0:
                 yield Slice.LOOP
         if self.consumed - begin != length:
             raise CorruptBatchError("record length does not match its fields")
         self.newest_delta_ms = max(self.newest_delta_ms, delta)
         self.oldest_delta_ms = min(self.oldest_delta_ms, delta)
+
+    def _length(self) -> int:
+        """A length that may be -1, for null.
+
+        Kafka takes any negative one for null. librdkafka delivers nothing of such a batch, nor what is behind it.
+        """
+        length = self.varint()
+        if length < -1:
+            raise CorruptBatchError(f"a key or value has the length {length}")
+        return length
 
     def _after_attempt(self, index: int, run: EqualRun) -> tuple[int, Buffer]:
         """When to try again to find a run, and the piece: copied if records of many sizes are many."""

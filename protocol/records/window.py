@@ -8,7 +8,11 @@ from enum import Enum, auto
 from typing import Final, TypeVar
 
 from headrace.protocol.records.batch import CODEC_MASK, HEADER_BYTES, BatchHeader
-from headrace.protocol.records.compression import decompressed_pieces, is_one_long_call
+from headrace.protocol.records.compression import (
+    Framing,
+    decompressed_pieces,
+    is_one_long_call,
+)
 from headrace.protocol.records.errors import CorruptBatchError
 
 SLICE_PIECES: Final = 16  # of decompressed data: 1 MiB
@@ -45,11 +49,13 @@ class Window:
     _is_one_long_call = False
     _before = 0  # bytes that are not in `data` any more
     _pieces: Iterator[bytes] = iter(())
+    _framing: Framing | None = None
 
     def __init__(self, header: BatchHeader, batch: memoryview, max_bytes: int) -> None:
         records = batch[HEADER_BYTES:]
         if header.attributes & CODEC_MASK:
-            self._pieces = decompressed_pieces(header.codec, records, max_bytes)
+            self._framing = Framing()
+            self._pieces = decompressed_pieces(header.codec, records, max_bytes, self._framing)
             self._is_one_long_call = is_one_long_call(header.codec, records)
         else:
             self.data = bytes(records) if len(records) <= COPIED_BYTES else records
@@ -63,6 +69,11 @@ class Window:
     def consumed(self) -> int:
         """Bytes of the records that are passed."""
         return self._before + self.position
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every client can decompress the records; known at the end only."""
+        return self._framing is None or self._framing.is_plain
 
     def more(self) -> bool:
         """Take the next piece; False at the end."""

@@ -132,7 +132,8 @@ def fuzz_compression(rng: random.Random) -> bool:
     """Feed damaged compressed data; no output is longer than allowed."""
     codec = rng.choice(list(Compression))
     content = rng.choice((rng.randbytes(300), b"text " * 2_000, bytes(MAX_DECOMPRESSED_BYTES + 1)))
-    data = mutate(rng, compress(codec, content))
+    data = b"".join(compress(codec, content) for _ in range(rng.choice((1, 1, 3))))
+    data = mutate(rng, data + bytes(rng.choice((0, 0, 7))))
     try:
         output = decompress(codec, memoryview(data), MAX_DECOMPRESSED_BYTES)
     except RecordsError:

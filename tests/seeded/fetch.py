@@ -98,8 +98,8 @@ BUGS = (
         "a session that is closed leaves all of its partitions in one turn",
         "broker/fetch/session.py",
         "FetchSession.leave",
-        "number % STEP_PARTITIONS == 0",
-        "False",
+        "min(STEP_PARTITIONS, len(self.partitions))",
+        "len(self.partitions)",
         f"{_SESSION}::TestManyPartitions::test_a_session_that_is_closed_leaves_them_some_at_a_time",
     ),
     SeededBug(
@@ -172,5 +172,14 @@ BUGS = (
         "self.changed = set(found)",
         "pass",
         f"{_SESSION}::TestManyPartitions::test_how_many_once_had_news_costs_nothing_later",
+    ),
+    SeededBug(
+        "fetch-24",
+        "fetch sessions of clients that are gone keep their partitions for as long as there are free slots",
+        "broker/fetch/session_cache.py",
+        "FetchSessions.remove_abandoned",
+        "self._remove(session_id)",
+        "pass",
+        f"{_SESSION}::test_the_session_of_a_client_that_is_gone_is_removed_with_its_partitions",
     ),
 )

@@ -99,4 +99,22 @@ BUGS = (
         "times.lstrip(_ONLY_BYTE)",
         "tests/unit/protocol/records/test_runs.py::test_any_offset_is_compared_and_any_time_counts",
     ),
+    SeededBug(
+        "records-10",
+        "records of several gzip members are stored as they were sent, and librdkafka loses those behind the first",
+        "broker/partition/append_rules.py",
+        "_in_steps",
+        "codec is None and not walk.is_plain",
+        "False",
+        f"{_RULES}::test_records_in_an_unusual_form_are_stored_in_one_that_every_client_reads",
+    ),
+    SeededBug(
+        "records-11",
+        "gzip members without content are not bounded",
+        "protocol/records/compression.py",
+        "_decompress_gzip",
+        "members > _MAX_STREAMS",
+        "False",
+        "tests/unit/protocol/records/test_compression.py::test_streams_without_content_are_bounded",
+    ),
 )

@@ -266,7 +266,30 @@ def _gone_through(node: ast.AST) -> list[ast.expr]:
     return []
 
 
+_DECOMPRESSOR = "protocol/records/compression.py"
+_CODECS = {"cramjam", "gzip", "lz4", "snappy", "zstandard"}
+
+
+def decompresses_in_one_place(source: Source) -> Iterator[str]:
+    """Records are read alike by the broker, by Spark and by the tools, and everywhere within bounds."""
+    if source.path == _DECOMPRESSOR or source.path.startswith(("tests/", "bench/")):
+        return
+    for node in source.nodes:
+        match node:
+            case ast.Import(names=names):
+                modules = [it.name for it in names]
+            case ast.ImportFrom(module=str(module)):
+                modules = [module]
+            case ast.Attribute(value=ast.Name(id="zlib"), attr="decompress" | "decompressobj"):
+                modules = ["gzip"]
+            case _:
+                continue
+        if any(it.partition(".")[0] in _CODECS for it in modules):
+            yield f"line {node.lineno} has a codec of its own: use {_DECOMPRESSOR}"
+
+
 RULES: tuple[Rule, ...] = (
+    decompresses_in_one_place,
     goes_through_sets_in_order,
     borrows_its_threads,
     asserts_types_only,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from headrace.broker.network.session import ConnectionInfo
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.messages import decode_response
@@ -16,12 +17,13 @@ class FakeReply:
         self.outcomes: list[str] = []
         self.frame = b""
         self.is_lost = False
+        self.connection = ConnectionInfo("PLAINTEXT", "10.0.0.9", "10.0.0.1", 9092)
         self.on_lost: Callable[[], None] = lambda: None
         self.observe: Callable[[float], None] = lambda _: None
 
     def lose(self) -> None:
         """The client leaves."""
-        self.is_lost = True
+        self.is_lost = self.connection.closed = True
         self.on_lost()
 
     @property

@@ -3,6 +3,7 @@
 import random
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
@@ -17,7 +18,7 @@ from headrace.broker.fetch.session import (
     SessionPartition,
     next_epoch,
 )
-from headrace.broker.fetch.session_cache import EVICTION_MS, FetchSessions
+from headrace.broker.fetch.session_cache import ABANDONED_MS, EVICTION_MS, FetchSessions
 from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import FetchPartition
@@ -416,6 +417,33 @@ def test_the_session_that_was_not_used_longest_makes_room() -> None:
     refused(second, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     assert first.fetch(now_ms=2 + EVICTION_MS) == []
     assert sessions.evictions == 1
+
+
+@pytest.mark.parametrize("partitions", [1, 3 * STEP_PARTITIONS])
+def test_the_session_of_a_client_that_is_gone_is_removed_with_its_partitions(
+    partitions: int,
+) -> None:
+    sessions = FetchSessions(9, random.Random(1))
+    gone, connected, used = (Client(sessions) for _ in range(3))
+    kept = {}
+    for client, is_closed in ((gone, True), (connected, False), (used, True)):
+        context = client.begin({"t": [asks(index) for index in range(partitions)]}, now_ms=0)
+        kept[client] = context.session
+        context.session.client = SimpleNamespace(closed=is_closed)
+        client.session_id = finished(context, read_of(context), 0).session_id
+        client.epoch = 1
+    used.fetch(now_ms=1)
+    sessions.remove_abandoned(ABANDONED_MS - 1)
+    assert len(sessions) == 3
+    sessions.remove_abandoned(ABANDONED_MS)
+    completed(sessions.leave_closed())
+    assert len(sessions) == 2
+    assert sessions.partition_count == 2 * partitions
+    assert kept[gone].is_closed
+    assert not kept[gone].partitions
+    assert not kept[gone].moved | kept[gone].changed
+    refused(gone, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    assert connected.fetch(now_ms=ABANDONED_MS) == []
 
 
 def test_a_larger_session_makes_a_smaller_old_one_go() -> None:

@@ -12,9 +12,15 @@ from headrace.config.topic import EffectiveTopicConfig
 from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import check_crc, encode_header, parse_header
-from headrace.protocol.records.compression import Compression, compress
+from headrace.protocol.records.compression import (
+    Compression,
+    Framing,
+    compress,
+    decompressed_pieces,
+)
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
 from headrace.protocol.records.window import Slice
+from tests.unit.protocol.records.framings import PLAIN, UNUSUAL, Form
 
 NOW_MS = 1_700_000_000_000
 LIMITS = ValidationLimits()
@@ -257,6 +263,9 @@ BAD_RECORDS = {
     "header without a key": raw(record(0, headers=b"\x02\x01\x02v")),
     "header key beyond": raw(record(0, headers=b"\x02" + zigzag(99) + b"k\x02v")),
     "header value beyond": raw(record(0, headers=b"\x02\x02k" + zigzag(99) + b"v")),
+    "key length below -1": raw(record(0, key=zigzag(-2))),
+    "value length below -1": raw(record(0), record(1, value=zigzag(-7))),
+    "header value length below -1": raw(record(0, headers=b"\x02\x02k" + zigzag(-3))),
     "varint of six bytes": raw(b"\x80\x80\x80\x80\x80\x00" + record(0)[1:]),
     "varint beyond 32 bits": raw(b"\x90\x80\x80\x80\x7f" + record(0)[1:]),
     "varlong of eleven bytes": raw(zigzag(18) + b"\0" + b"\x80" * 10 + b"\0\0\x01\x02v\0"),
@@ -279,6 +288,37 @@ def test_compressed_records_are_validated_like_others(codec: Compression, name: 
     assert judge(data, topic({"compression.type": "gzip"})) == ErrorCode.INVALID_RECORD
     found = validate(data, limits=ValidationLimits(walks_compressed=False))
     assert isinstance(found, Validated), "its records are believed"
+
+
+@pytest.mark.parametrize("form", UNUSUAL, ids=lambda form: form.name)
+@pytest.mark.parametrize("wanted", ["producer", "gzip", "zstd", "uncompressed"])
+def test_records_in_an_unusual_form_are_stored_in_one_that_every_client_reads(
+    form: Form, wanted: str
+) -> None:
+    """librdkafka would lose the records of a second gzip member, and all that are behind that batch."""
+    plain = batch(b"first", b"second" * 50, producer_id=7, producer_epoch=2, base_sequence=40)
+    header = parse_header(plain)._replace(attributes=int(form.codec))
+    data = memoryview(encode_header(header, form.encode(bytes(plain[61:]))))
+    found = accepted(data, topic({"compression.type": wanted}))
+    codec = form.codec
+    if wanted != "producer":
+        codec = Compression.NONE if wanted == "uncompressed" else Compression[wanted.upper()]
+    assert found.header.codec == codec
+    assert check_crc(found.records)
+    assert found.header[-4:] == header[-4:], "producer, epoch, sequence and count"
+    assert list(decode_records(found.records, 10_000)) == list(decode_records(plain, 10_000))
+    framing = Framing()
+    for _ in decompressed_pieces(codec or 0, found.records[61:], 10_000, framing) if codec else ():
+        pass
+    assert framing.is_plain
+
+
+@pytest.mark.parametrize("form", PLAIN, ids=lambda form: form.name)
+def test_one_plain_stream_is_stored_as_it_was_sent(form: Form) -> None:
+    plain = batch(b"first", b"second" * 50)
+    header = parse_header(plain)._replace(attributes=int(form.codec))
+    data = memoryview(encode_header(header, form.encode(bytes(plain[61:]))))
+    assert accepted(data).records is data
 
 
 @pytest.mark.parametrize("walks_compressed", [True, False])

@@ -9,10 +9,18 @@ import pytest
 from headrace.broker.partition.offset_search import find_by_timestamp, find_newest
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.time_index import TimeIndex
-from headrace.protocol.records.batch import set_timestamp_type
+from headrace.protocol.records.batch import (
+    HEADER_BYTES,
+    encode_header,
+    parse_header,
+    set_timestamp_type,
+)
 from headrace.protocol.records.compression import Compression
-from headrace.protocol.records.record import Record
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.protocol.records.walk import RecordFacts, walk_facts
+from headrace.protocol.records.window import Slice
 from tests.unit.broker.cluster_scene import NOW_MS, ServedPartition, run
+from tests.unit.protocol.records.framings import UNUSUAL, Form
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -42,6 +50,21 @@ def test_what_is_found_is_what_reading_everything_would_find(seed: int) -> None:
     newest = max(times[log_start:])
     first = times.index(newest, log_start)
     assert run(find_newest(partition_of(served))) == (first, newest)
+
+
+@pytest.mark.parametrize("form", UNUSUAL, ids=lambda form: form.name)
+def test_a_look_up_reads_records_in_an_unusual_form(form: Form) -> None:
+    """A broker that believes compressed batches has stored them as they were sent."""
+    records = [Record(it, NOW_MS + it * 7, None, b"v" * 20) for it in range(30)]
+    plain = encode_batch(records, BatchOptions())
+    header = parse_header(plain)._replace(attributes=int(form.codec))
+    batch = encode_header(header, form.encode(bytes(plain[HEADER_BYTES:])))
+    found: list[RecordFacts] = []
+    for piece in walk_facts(parse_header(batch), memoryview(batch), 10_000):
+        found += [] if isinstance(piece, Slice) else piece
+    assert [(it.offset_delta, it.timestamp_delta_ms) for it in found] == [
+        (it, it * 7) for it in range(30)
+    ]
 
 
 def test_the_newest_acknowledged_record_is_found_beside_a_newer_one() -> None:

@@ -13,6 +13,7 @@ import pytest
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.runtime_tuning import (
     IDLE_CHECK_INTERVAL_S,
+    IDLE_REQUESTS,
     MAX_LOOKS,
     SWITCH_INTERVAL_S,
     collect_when_idle,
@@ -61,17 +62,22 @@ def test_the_collector_looks_at_no_object_for_ever() -> None:
 def test_an_idle_node_collects_what_is_new_and_once_an_hour_everything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert calls_within(MAX_LOOKS - 1, lambda: 7, monkeypatch) == ["collect"] * 118
+    assert calls_within(MAX_LOOKS - 1, lambda: 7, monkeypatch) == ["collect"] * 119
     calls = calls_within(2 * MAX_LOOKS, lambda: 7, monkeypatch)
-    assert ["collect", *calls] == 2 * (["collect"] * 119 + ["unfreeze", "collect"])
+    assert calls == 2 * (["collect"] * 119 + ["unfreeze", "collect"])
 
 
 def test_a_node_that_is_never_idle_collects_everything_once_an_hour(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    requests = iter(range(10 * MAX_LOOKS))
+    requests = iter(range(0, 10 * MAX_LOOKS * IDLE_REQUESTS, IDLE_REQUESTS))
     calls = calls_within(2 * MAX_LOOKS, lambda: next(requests), monkeypatch)
     assert calls == 2 * ["unfreeze", "collect"]
+
+
+def test_a_node_with_few_requests_is_idle_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = iter(range(0, 10 * MAX_LOOKS * IDLE_REQUESTS, IDLE_REQUESTS - 1))
+    assert calls_within(9, lambda: next(requests), monkeypatch) == ["collect"] * 9
 
 
 def calls_within(

@@ -23,6 +23,7 @@ from headrace.protocol.records.errors import (
     RecordsError,
 )
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch, encode_varint
+from tests.unit.protocol.records.framings import UNUSUAL, Form
 
 ALL = (*COLUMNS, HEADERS)
 EVERYTHING = WantedRows(topic="orders", partition=3, columns=ALL)
@@ -283,3 +284,15 @@ def test_without_numba_python_decodes_and_says_so_once(
 
 def test_the_compiled_loops_are_taken_where_they_can_be() -> None:
     assert decoder._fastest() is compiled.decode_compiled
+
+
+@pytest.mark.parametrize("form", UNUSUAL, ids=lambda form: form.name)
+def test_records_in_an_unusual_form_are_read_like_those_in_a_plain_one(form: Form) -> None:
+    """A broker that believes compressed batches has stored them as they were sent."""
+    plain = batch_of([(1, 5, b"k", b"v" * 50, ()), (1, 6, None, b"w" * 50, ())], 7, BatchOptions())
+    header = parse_header(plain)._replace(attributes=int(form.codec))
+    unusual = bytes(encode_header(header, form.encode(plain[HEADER_BYTES:])))
+    for decode in (decoder.decode, decode_interpreted):
+        rows = [outcome(decode, [it], EVERYTHING, Limits()) for it in (plain, unusual)]
+        assert rows[0] == rows[1]
+        assert len(rows[0]) == 2

@@ -1,5 +1,8 @@
 """Encoding in steps: the same bytes as at once, in pieces, bounded."""
 
+import sys
+from collections import deque
+from copy import copy
 from typing import Any
 
 import pytest
@@ -9,6 +12,7 @@ from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.messages import (
     AnswerTooLargeError,
+    MadeWhenEncoded,
     MetadataResponse,
     decode_response,
     encode_element_steps,
@@ -78,6 +82,30 @@ def test_an_element_may_have_been_encoded_before(version: int, partitions: int) 
     assert b"".join(again) == b"".join(pieces)
     with pytest.raises(AnswerTooLargeError):
         counted(encode_response_steps(response, version, 7, len(b"".join(pieces)) - 30))
+
+
+@pytest.mark.parametrize("version", [0, 8, 9, 13])
+@pytest.mark.parametrize("partitions", [0, 1, 9_000])
+def test_elements_that_are_made_when_they_are_encoded_give_the_same_bytes(
+    version: int, partitions: int
+) -> None:
+    response = metadata(3, partitions)
+    pieces, stops = counted(encode_response_steps(response, version, 7))
+    recent: deque[Any] = deque(maxlen=2)
+
+    def made(leader: int, index: int) -> Any:
+        if len(recent) == 2:
+            references = sys.getrefcount(recent[0])
+            assert references == 2, "it is freed at once"
+        partition = copy(response.topics[0].partitions[index])
+        assert partition.leader_id == leader
+        recent.append(partition)
+        return partition
+
+    lazy = metadata(3, 0)
+    for topic in lazy.topics:
+        topic.partitions = MadeWhenEncoded(made, [1] * partitions, range(partitions))
+    assert counted(encode_response_steps(lazy, version, 7)) == (pieces, stops)
 
 
 def test_an_answer_beyond_its_bound_is_given_up() -> None:

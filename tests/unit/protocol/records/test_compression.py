@@ -1,6 +1,7 @@
 """Codecs: what other implementations write is read and the reverse, and output is bounded."""
 
 import gzip
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,16 +13,32 @@ import pytest
 import zstandard
 from kafka import codec as kafka_python
 
-from headrace.protocol.records.compression import Compression, compress, decompress
+from headrace.protocol.records import compression
+from headrace.protocol.records.compression import (
+    Compression,
+    Framing,
+    compress,
+    decompress,
+    decompressed_pieces,
+)
 from headrace.protocol.records.errors import (
     CorruptBatchError,
     DecompressionLimitError,
     UnsupportedCompressionError,
 )
+from tests.unit.protocol.records.framings import (
+    LAST_SKIPPABLE,
+    PLAIN,
+    SKIPPABLE,
+    UNUSUAL,
+    XERIAL_HEADER,
+    Form,
+    divided,
+    snappy_block,
+)
 
 ROOT = Path(__file__).parents[4]
 TEXT = b"".join(b"record %d, " % number for number in range(20_000))
-XERIAL_HEADER_BYTES = 16
 
 
 def streamed_zstd(data: bytes, *, checksum: bool) -> bytes:
@@ -92,18 +109,87 @@ def test_undefined_codecs_are_refused(codec: int) -> None:
 
 
 @pytest.mark.parametrize(("codec", "encode"), FOREIGN)
-def test_early_end_and_bytes_behind_are_corrupt(
-    codec: Compression, encode: Callable[[bytes], bytes]
-) -> None:
+def test_an_early_end_is_corrupt(codec: Compression, encode: Callable[[bytes], bytes]) -> None:
     data = TEXT[:3_000]  # one block in every framing
     compressed = encode(data)
     for cut in range(len(compressed)):
-        if codec is Compression.SNAPPY and cut == XERIAL_HEADER_BYTES:
+        if codec is Compression.SNAPPY and 0 <= cut - len(XERIAL_HEADER) < 4:
             continue  # a stream of no blocks
         with pytest.raises(CorruptBatchError):
             decompress(codec, memoryview(compressed)[:cut], len(data))
+
+
+def framing_of(codec: Compression, data: bytes, max_bytes: int) -> tuple[bytes, bool]:
+    """What is read, and whether that is one plain stream."""
+    framing = Framing()
+    content = b"".join(decompressed_pieces(codec, memoryview(data), max_bytes, framing))
+    return content, framing.is_plain
+
+
+@pytest.mark.parametrize("form", [*PLAIN, *UNUSUAL], ids=lambda form: form.name)
+@pytest.mark.parametrize("data", [b"xy", TEXT], ids=["two", "text"])
+def test_every_form_that_kafkas_readers_read_is_read_and_known(form: Form, data: bytes) -> None:
+    encoded = form.encode(data)
+    assert framing_of(form.codec, encoded, len(data)) == (data, form in PLAIN)
+    assert bytes(decompress(form.codec, memoryview(encoded), len(data))) == data
+    with pytest.raises(DecompressionLimitError):
+        decompress(form.codec, memoryview(encoded), len(data) - 1)
+
+
+@pytest.mark.parametrize("codec", [Compression.GZIP, Compression.SNAPPY, Compression.ZSTD])
+@pytest.mark.parametrize("seed", range(15))
+def test_data_that_is_divided_in_any_way_is_read_as_it_was(codec: Compression, seed: int) -> None:
+    rng = random.Random(seed)
+    data = rng.randbytes(rng.randrange(3_000)) * rng.choice([1, 60])
+    encoded = divided(codec, data, rng)
+    assert framing_of(codec, encoded, len(data)) == (data, False)
+    with pytest.raises(CorruptBatchError):  # in its last member, frame or block
+        decompress(codec, memoryview(encoded)[:-1], len(data))
+
+
+@pytest.mark.parametrize(
+    ("codec", "begin", "one", "end"),
+    [
+        (Compression.GZIP, b"", gzip.compress(b""), gzip.compress(b"v")),
+        (Compression.SNAPPY, XERIAL_HEADER, snappy_block(b""), snappy_block(b"v")),
+        (Compression.SNAPPY, b"", XERIAL_HEADER, snappy_block(b"v")),
+    ],
+    ids=["gzip", "snappy blocks", "snappy streams"],
+)
+def test_streams_without_content_are_bounded(
+    codec: Compression, begin: bytes, one: bytes, end: bytes
+) -> None:
+    """They cost nothing to send."""
+    most = compression._MAX_STREAMS - 1
+    assert decompress(codec, memoryview(begin + one * most + end), 9) == b"v"
+    with pytest.raises(CorruptBatchError, match="too many"):
+        decompress(codec, memoryview(begin + one * (most + 3) + end), 9)
+
+
+def test_frames_of_zstd_without_content_are_bounded() -> None:
+    most = compression._MAX_ZSTD_BLOCKS - 1
+    for one in (SKIPPABLE, LAST_SKIPPABLE, zstandard.compress(b"")):
+        data = memoryview(one * most + zstandard.compress(b"v"))
+        assert decompress(Compression.ZSTD, data, 9) == b"v"
+        with pytest.raises(CorruptBatchError, match="too many"):
+            decompress(Compression.ZSTD, memoryview(one + data.tobytes()), 9)
+
+
+@pytest.mark.parametrize(
+    ("codec", "data"),
+    [
+        (Compression.GZIP, gzip.compress(b"abc") + gzip.compress(b"def")[:-1]),
+        (Compression.GZIP, gzip.compress(b"abc") + b"\x1f\x8b"),
+        (Compression.GZIP, bytes(4) + gzip.compress(b"abc")),
+        (Compression.ZSTD, zstandard.compress(b"abc") + SKIPPABLE[:-1]),
+        (Compression.ZSTD, zstandard.compress(b"abc") + SKIPPABLE[:6]),
+        (Compression.ZSTD, zstandard.compress(b"abc") + bytes(4)),
+        (Compression.SNAPPY, XERIAL_HEADER + snappy_block(b"abc") + XERIAL_HEADER[:12]),
+    ],
+)
+def test_a_further_stream_that_is_not_whole_is_corrupt(codec: Compression, data: bytes) -> None:
     with pytest.raises(CorruptBatchError):
-        decompress(codec, memoryview(compressed + b"\0\0\0"), len(data))
+        decompress(codec, memoryview(data), 100)
 
 
 BOMBS = """
@@ -159,7 +245,6 @@ def test_bombs_are_stopped_before_they_take_memory() -> None:
         # A block size that is negative or leaves the batch.
         (Compression.SNAPPY, b"\x82SNAPPY\0\0\0\0\1\0\0\0\1\xff\xff\xff\xff"),
         (Compression.SNAPPY, b"\x82SNAPPY\0\0\0\0\1\0\0\0\1\0\0\0\5\0"),
-        (Compression.SNAPPY, b"\x82SNAPPY\0\0\0\0\1\0\0\0\1\0\0"),
         (Compression.SNAPPY, b"\x82SNAPPY\0\0\0"),
         # Content sizes of 2**62 in the frame headers.
         (Compression.ZSTD, b"\x28\xb5\x2f\xfd\xe0" + (2**62).to_bytes(8, "little") + b"\x01\0\0"),
@@ -167,7 +252,7 @@ def test_bombs_are_stopped_before_they_take_memory() -> None:
         (Compression.GZIP, b"\x1f\x8b"),
         (Compression.GZIP, gzip.compress(b"abc", mtime=0)[:-8] + bytes(8)),  # wrong CRC and size
         (Compression.GZIP, b"abcdefghijklmnopqrstuvwxyz"),
-        (Compression.ZSTD, b"\x50\x2a\x4d\x18\x01\0\0\0\0"),  # a skippable frame
+        (Compression.ZSTD, b"\x50\x2a\x4d\x18\x02\0\0\0\0"),  # a skippable frame that is cut
     ],
 )
 def test_claims_that_cannot_be_true_are_corrupt(codec: Compression, data: bytes) -> None:
