@@ -39,7 +39,7 @@ from headrace.metadata.raft.effects import RaftSettings
 from headrace.metadata.raft.messages import RaftMessage
 from headrace.metadata.records.codec import decode_members, encode_members
 from headrace.metadata.records.members import NO_DIRECTORY
-from headrace.metadata.relays import Relays, RelayStatistics
+from headrace.metadata.relays import Relays
 from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.frames import LeaderAddress
 from headrace.metadata.rpc.requests import (
@@ -120,7 +120,7 @@ class ControllerNode:
         self._configs = configs
         self._cluster_id = cluster_id
         self._network = network or NoPeers()
-        self._relays = Relays(self._network)
+        self.relays = Relays(self._network)
         self._bootstrap = bootstrap
         self._directory_id = NO_DIRECTORY
         self._store = LogStore(directory, rng)
@@ -167,11 +167,6 @@ class ControllerNode:
             return -1
         heartbeats = self._leadership.supervision.last_heartbeats().values()
         return max((it.awaited_snapshot for it in heartbeats), default=-1)
-
-    @property
-    def relay_statistics(self) -> RelayStatistics:
-        """What this node has passed on to leaders since its start."""
-        return self._relays.statistics
 
     def status(self) -> QuorumStatus:
         """This node as a member of the quorum.
@@ -273,10 +268,6 @@ class ControllerNode:
             self._member.quorum.receive(message)
 
     # Requests
-
-    async def pass_on(self, leader_id: int, frame: bytes) -> bytes:
-        """Send a broker's request to the leader; see `Relays.pass_on`."""
-        return await self._relays.pass_on(leader_id, frame)
 
     async def propose(self, decide: Decide) -> Committed:
         """Decide, commit, answer; see `Committer.propose`."""

@@ -14,6 +14,7 @@ from headrace.metadata.errors import (
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.proof import require_own_id, require_sender
+from headrace.metadata.relays import Relays
 from headrace.metadata.rpc.frames import (
     Answer,
     LeaderAddress,
@@ -68,8 +69,9 @@ class Controller(Protocol):
         """Return only if this controller is proven to be the leader, with an image of this time or later."""
         ...
 
-    async def pass_on(self, leader_id: int, frame: bytes) -> bytes:
-        """Send a request to the leader, and return its answer."""
+    @property
+    def relays(self) -> Relays:
+        """What passes requests on to the leader."""
         ...
 
     async def propose(self, decide: Decide) -> Committed:
@@ -166,7 +168,7 @@ class ControllerService:
         leader = self._controller.leader_address
         if leader is None:  # this one, or nobody knows: the answer says it
             return await self.handle(frame)
-        return await self._controller.pass_on(leader.node_id, frame)
+        return await self._controller.relays.pass_on(leader.node_id, frame)
 
 
 def _decision_of(request: Mutation) -> Decide:

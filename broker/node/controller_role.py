@@ -101,7 +101,7 @@ class ControllerRole:
         self.address = Address(*controller_address(self._config, port))
         await self.node.start(self.address)
         self._admin.server.expose(QuorumCollector(self.node.status, self._links))
-        self._admin.server.expose(RelayCollector(self.node.relay_statistics))
+        self._admin.server.expose(RelayCollector(self.node.relays.statistics))
         self._admin.readiness.add(lambda: check_quorum(self.node.status()))
         offline = OfflineCollector(self.node.status, lambda: self.node.image)
         self._admin.server.expose(offline, offline.take)

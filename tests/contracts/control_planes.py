@@ -53,9 +53,9 @@ class _LosingTransport(LocalTransport):
         super().__init__(handle)
         self._lost = lost
 
-    async def request(self, frame: bytes) -> bytes:
-        answer = await super().request(frame)
-        kind = type(decode_request(frame))
+    async def request(self, frame: bytes, *, within_ms: int | None = None) -> bytes:
+        answer = await super().request(frame, within_ms=within_ms)
+        kind = type(decode_request(frame).request)
         if kind in self._lost:
             self._lost.remove(kind)
             raise ConnectionResetError("lost on the way back")

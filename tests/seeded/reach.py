@@ -106,7 +106,6 @@ BUGS = (
         "leader is None",
         "True",
         f"{_RELAYS}::test_a_request_is_passed_on_once",
-        simulated=Simulated("one-way cuts"),
     ),
     SeededBug(
         "reach-12",

@@ -37,7 +37,7 @@ class Log:
         self.snapshot_index = 0
         self.answers = []  # instead of the true ones, in turn
 
-    async def request(self, frame):
+    async def request(self, frame, *, within_ms=None):
         await asyncio.sleep(0)
         request = decode_request(frame).request
         answer = self.answers.pop(0) if self.answers else self._answer(request)

@@ -121,24 +121,19 @@ def test_what_waits_is_bounded(monkeypatch, bound):
 
 @scenario
 async def test_a_request_is_passed_on_once():
-    class Follower(Controller):
-        passed_on = ()
-
-        async def pass_on(self, leader_id, frame):
-            self.passed_on += ((leader_id, frame),)
-            return b"answer"
-
-    follower = Follower()
+    leader = Leader()
+    follower = Controller()
+    follower.relays = Relays(leader)
     service = ControllerService(follower)
 
     answer = decode_answer(await service.handle(encode_relay(1, FRAME)), 1)
-    assert answer.body == Relayed(b"answer")
-    assert follower.passed_on == ((3, FRAME),)
+    assert answer.body == Relayed(b"answer to " + FRAME)
+    assert leader.frames == [(3, FRAME)]
 
     for again in (encode_relay(2, FRAME), encode_relay(2, encode_relay(3, FRAME)), b"", FRAME[:5]):
         answer = decode_answer(await service.handle(encode_relay(1, again)), 1)
         assert answer.error == ErrorCode.INVALID_REQUEST
-    assert len(follower.passed_on) == 1
+    assert len(leader.frames) == 1
 
 
 def test_the_largest_request_can_be_passed_on():
@@ -160,8 +155,8 @@ async def test_who_leads_meanwhile_answers_itself(tmp_path):
         for node in (leader, *others):
             relayed = decode_answer(await node.handle(encode_relay(1, FRAME)), 1)
             assert decode_answer(relayed.body.frame, 3).error == ErrorCode.BROKER_ID_NOT_REGISTERED
-        assert [it.relay_statistics.passed_on for it in others] == [1, 1]
-        assert leader.relay_statistics.passed_on == 0
+        assert [it.relays.statistics.passed_on for it in others] == [1, 1]
+        assert leader.relays.statistics.passed_on == 0
 
 
 def test_a_relay_of_nothing_is_none():

@@ -58,10 +58,11 @@ class SlowTransport(ClientTransport):
         super().__init__(network, node_ids)
         self._rng = rng
 
-    async def request(self, frame):
-        await self._linger()
-        answer = await super().request(frame)
-        await self._linger()
+    async def request(self, frame, *, within_ms=None):
+        async with asyncio.timeout(within_ms and within_ms / 1000):
+            await self._linger()
+            answer = await super().request(frame)
+            await self._linger()
         if self._rng.random() < 0.02:
             raise ConnectionResetError("lost on the way back")
         return answer

@@ -5,7 +5,7 @@ import pytest
 from tests.unit.metadata.quorum import chaos
 
 
-@pytest.mark.parametrize("seed", [11, 17, 18])
+@pytest.mark.parametrize("seed", [12, 17, 18])
 def test_what_was_answered_outlives_whatever_fails(seed):
     counts = chaos.run(seed, 15)
 
