@@ -30,7 +30,7 @@ def minio_program() -> Path:
     """Return the path of the server, building it the first time (3 minutes on two cores where Go has nothing of it)."""
 
     def build(directory: Path) -> None:
-        # What Go has fetched and compiled is kept where it keeps it: the next checkout links it anew, in seconds.
+        # What Go has fetched and compiled stays where it keeps it, for the next checkout.
         go = _go_program()
         environment = {
             **os.environ,
