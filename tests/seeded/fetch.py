@@ -173,4 +173,14 @@ BUGS = (
         "pass",
         f"{_SESSION}::TestManyPartitions::test_how_many_once_had_news_costs_nothing_later",
     ),
+    SeededBug(
+        "fetch-24",
+        "what moved while a Fetch that goes on waiting was read is forgotten: it is not woken",
+        "broker/fetch/waiting.py",
+        "WaitingFetch.begin",
+        "self.must_read = False",
+        "self.must_read = False\nself._session.moved.clear()",
+        "tests/unit/broker/fetch/test_waiting.py"
+        "::test_what_moves_while_it_is_read_is_counted_once_it_waits",
+    ),
 )

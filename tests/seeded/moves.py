@@ -262,4 +262,22 @@ BUGS = (
         f"{_MOVING}::test_appends_wait_while_a_partition_is_frozen",
         simulated=_IN_CLUSTERS,
     ),
+    SeededBug(
+        "moves-26",
+        "a partition whose last request was refused is served until the next attempt",
+        "broker/partition/moving.py",
+        "PartitionMoves._finish",
+        """
+            self._note_failure(partition, move, error)
+            await asyncio.sleep(PAUSE_MS / 1000)
+        """,
+        """
+            self._note_failure(partition, move, error)
+            if isinstance(error, RefusedError):
+                self._thaw(key)
+                return
+            await asyncio.sleep(PAUSE_MS / 1000)
+        """,
+        f"{_MOVING}::test_without_an_answer_it_stays_frozen_until_the_metadata_tell",
+    ),
 )
