@@ -280,4 +280,13 @@ BUGS = (
         """,
         f"{_MOVING}::test_without_an_answer_it_stays_frozen_until_the_metadata_tell",
     ),
+    SeededBug(
+        "moves-27",
+        "a partition that has left and come back is served with the streams that were closed",
+        "broker/partition/moving.py",
+        "PartitionMoves._leads",
+        "(led.leader, led.leader_epoch) == (self._node_id, partition.leader_epoch)",
+        "led.leader == self._node_id",
+        f"{_MOVING}::test_a_partition_that_has_left_and_come_back_at_once_is_opened_again",
+    ),
 )

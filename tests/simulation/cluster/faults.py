@@ -10,7 +10,8 @@ from tests.simulation.cluster.hasty_drains import finish_early, finish_for_anoth
 from tests.simulation.cluster.load import CLIENTS
 from tests.simulation.cluster.losses import give_up_twins_log, lose_wal
 from tests.simulation.cluster.lost_bucket import lose_bucket
-from tests.simulation.cluster.nature import BUCKET_LOST, DRAINED, LOSSES
+from tests.simulation.cluster.move_faults import disturb
+from tests.simulation.cluster.nature import BUCKET_LOST, DRAINED, LOSSES, MOVE_DISTURBED
 from tests.simulation.cluster.operators import drain, raise_level, replace_disk
 from tests.simulation.cluster.settings import SESSION_MS
 
@@ -70,6 +71,7 @@ class Story:
             LEASES_END: self._leases_end,
             STOPPED_IN_ORDER: self._stopped_in_order,
             DRAINED: self._drained_by_operator,
+            MOVE_DISTURBED: lambda: disturb(cluster, rng),
             BUCKET_LOST: lambda: lose_bucket(cluster, rng.choice(cluster.brokers)),
         }
 

@@ -36,6 +36,7 @@ FAULTS = (
 LATER_FAULTS = ("broker stopped in order",)
 DRAINED = "broker drained"
 BUCKET_LOST = "bucket out of a broker's reach"
+MOVE_DISTURBED = "move disturbed"
 # After these every process that has not been stopped goes on.
 HARMLESS = frozenset(
     {*LATER_FAULTS, DRAINED, BUCKET_LOST, "bucket down", "client cut", "kill", "power cut"}
@@ -82,6 +83,10 @@ class Nature:
         None  # between moves of partitions; None: there are none
     )
     balances: bool = False  # the leading controller keeps brokers even
+    readers: int = 0  # with fetch sessions that wait
+    cache_bytes: int = 16 << 20  # of records, and as much of blocks: what is not there is read from the bucket
+    short_turns: bool = False  # of the event loop: whatever goes on in steps is interrupted at each of them
+    moves_back: float = 0.0  # probability that a partition is moved back at once
 
     @property
     def sees_ends(self) -> bool:

@@ -102,9 +102,18 @@ def next_seed(ledger: Path) -> int:
 
 def code() -> str:
     """Return a name of the code that is simulated: its version of all modules, and of the simulation."""
+    return _version(*PACKAGES, "tests/simulation")
+
+
+def simulation() -> str:
+    """Return a name of the simulation itself: its version of natures, faults, clients and judges."""
+    return _version("tests/simulation/cluster")
+
+
+def _version(*folders: str) -> str:
     found = hashlib.sha256()
     root = LEDGER.parents[3]
-    for folder in (*PACKAGES, "tests/simulation"):
+    for folder in folders:
         for path in sorted((root / folder).rglob("*.py")):
             found.update(path.read_bytes())
     return found.hexdigest()[:12]

@@ -1,0 +1,54 @@
+"""Which nature a seed has: one with every kind of fault, or one of `NATURES` with sizes of its own. Pure.
+
+Where much is wrong at once, most of the judges must put up with much, and a cluster is busy with coming back. So most
+seeds have few kinds of fault, or none, and then whatever should not have happened is a finding.
+"""
+
+import random
+from dataclasses import replace
+from typing import Final
+
+from tests.simulation.cluster.bucket import Weather
+from tests.simulation.cluster.nature import Nature, draw
+from tests.simulation.cluster.natures import NATURES, SLOW_READS, SMALL_CACHE_BYTES
+
+WIDE: Final = 0.2  # of the seeds
+SIZED: Final = 0.5  # of the others
+
+
+def drawn(seed: int) -> Nature:
+    """Return the nature of a seed."""
+    rng = random.Random(f"{seed} nature")
+    found = draw(rng)
+    if rng.random() >= WIDE:
+        found = _narrow(found, rng)
+    return _with_readers(found, rng)
+
+
+def _narrow(wide: Nature, rng: random.Random) -> Nature:
+    """One of those with few kinds of fault, and with sizes of the wide one."""
+    found = NATURES[rng.choice(sorted(NATURES))]
+    if rng.random() >= SIZED:
+        return found
+    return replace(
+        found,
+        election_timeout_ms=wide.election_timeout_ms,
+        snapshot_log_bytes=wide.snapshot_log_bytes,
+        checkpoint_interval_bytes=wide.checkpoint_interval_bytes,
+        upload_interval_ms=wide.upload_interval_ms,
+        record_bytes=wide.record_bytes,
+        send_pause_s=wide.send_pause_s,
+        shares_kernel=wide.shares_kernel,
+        weather=SLOW_READS if found.weather == Weather() else found.weather,
+    )
+
+
+def _with_readers(found: Nature, rng: random.Random) -> Nature:
+    readers, is_cold, is_short = rng.choice((0, 1, 2)), rng.random() < 0.5, rng.random() < 0.4
+    return replace(
+        found,
+        readers=max(readers, found.readers),
+        cache_bytes=SMALL_CACHE_BYTES if is_cold else found.cache_bytes,
+        short_turns=is_short or found.short_turns,
+        moves_back=found.moves_back or rng.choice((0.0, 0.3)),
+    )
