@@ -118,7 +118,14 @@ def measure(bugs: Sequence[SeededBug], version: str, table: Path = TABLE) -> Ite
                 for bug, rate in zip(bugs, rates_now, strict=True)
                 if not rate.finding and rate.tried < end
             ]
+            if not due:
+                continue
+            sound = copies.submit(run_drawn, range(FIRST_SEED + end - SEEDS_AT_ONCE, FIRST_SEED + end), SECONDS)
             trying = [copies.submit(_try, bug, rate, end) for bug, rate in due]
+            code, output = sound.result()
+            if code:
+                msg = f"clusters find something without a mistake: {output[:1000]}"
+                raise RuntimeError(msg)
             for tried in as_completed(trying):
                 rate = tried.result()
                 rates[rate.bug_id] = rate

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from tests.simulation.cluster.bucket import Weather
-from tests.simulation.cluster.nature import Nature, draw
+from tests.simulation.cluster.nature import LOSSES, Nature, draw
 from tests.simulation.cluster.natures import NATURES, SLOW_READS, SMALL_CACHE_BYTES
 
 WIDE: Final = 0.2  # of the seeds
@@ -28,7 +28,7 @@ def drawn(seed: int) -> Nature:
 def _narrow(wide: Nature, rng: random.Random) -> Nature:
     """One of those with few kinds of fault, and with sizes of the wide one."""
     found = NATURES[rng.choice(sorted(NATURES))]
-    if rng.random() >= SIZED:
+    if rng.random() >= SIZED or _is_timed(found):
         return found
     return replace(
         found,
@@ -45,6 +45,8 @@ def _narrow(wide: Nature, rng: random.Random) -> Nature:
 
 def _with_readers(found: Nature, rng: random.Random) -> Nature:
     readers, is_cold, is_short = rng.choice((0, 1, 2)), rng.random() < 0.5, rng.random() < 0.4
+    if _is_timed(found):
+        return replace(found, readers=min(readers, 1))
     return replace(
         found,
         readers=max(readers, found.readers),
@@ -52,3 +54,8 @@ def _with_readers(found: Nature, rng: random.Random) -> Nature:
         short_turns=is_short or found.short_turns,
         moves_back=found.moves_back or rng.choice((0.0, 0.3)),
     )
+
+
+def _is_timed(found: Nature) -> bool:
+    """Whether others must serve in time what brokers have led: with sizes that this was said of."""
+    return bool(found.faults) and LOSSES.issuperset(found.faults)
