@@ -20,7 +20,7 @@ TABLE: Final = Path(__file__).with_name("rate.txt")
 FAMILIES: Final = ("moves", "fetch", "failover", "logs", "streams", "lease")
 FIRST_SEED: Final = 3_000_000
 MAX_SEEDS: Final = 50
-SECONDS: Final = 8.0  # virtual ones, of each
+SECONDS: Final = 6.0  # virtual ones, of each
 SEEDS_AT_ONCE: Final = 5  # of each bug
 MAX_FINDING: Final = 120  # characters that are kept
 # Bugs that no such cluster can notice, and why.

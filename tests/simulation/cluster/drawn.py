@@ -14,6 +14,7 @@ from tests.simulation.cluster.natures import NATURES, SLOW_READS, SMALL_CACHE_BY
 
 WIDE: Final = 0.2  # of the seeds
 SIZED: Final = 0.5  # of the others
+SEND_PAUSE_S: Final = 0.06  # of a producer, where there are readers
 
 
 def drawn(seed: int) -> Nature:
@@ -47,9 +48,12 @@ def _with_readers(found: Nature, rng: random.Random) -> Nature:
     readers, is_cold, is_short = rng.choice((0, 1, 2)), rng.random() < 0.5, rng.random() < 0.4
     if _is_timed(found):
         return replace(found, readers=min(readers, 1))
+    readers = max(readers, found.readers)
     return replace(
         found,
-        readers=max(readers, found.readers),
+        readers=readers,
+        # Who reads all the time is work enough.
+        send_pause_s=max(found.send_pause_s, SEND_PAUSE_S) if readers else found.send_pause_s,
         cache_bytes=SMALL_CACHE_BYTES if is_cold else found.cache_bytes,
         short_turns=is_short or found.short_turns,
         moves_back=found.moves_back or rng.choice((0.0, 0.3)),

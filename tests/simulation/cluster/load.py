@@ -11,7 +11,6 @@ from tests.simulation.cluster.clients import SeenCodes
 from tests.simulation.cluster.cluster import Cluster
 from tests.simulation.cluster.members import Member
 from tests.simulation.cluster.mover import Mover
-from tests.simulation.cluster.nature import BUCKET_LOST
 from tests.simulation.cluster.offsets import OffsetHistory
 from tests.simulation.cluster.process import Process
 from tests.simulation.cluster.producers import BurstProducer, IdempotentProducer, Producer
@@ -22,12 +21,9 @@ from tests.simulation.cluster.session_readers import Patience, SessionReader
 
 RECORDS, DELETED, AGING, SETTINGS = "records", "deleted", "aging", "settings"
 QUIET = "quiet"  # some records at once, and then none for a while
-QUIET_S: Final = (0.3, 2.0)
-LATE_S: Final = 1.0  # of a reader that waits, where nothing is wrong, and for each request to the bucket:
+QUIET_S: Final = (0.3, 3.0)
+LATE_S: Final = 0.4  # of a reader that waits, where nothing is wrong, and for each request to the bucket:
 REQUESTS: Final = 5
-SILENCES: Final = 2  # answers to a reader in a row without records that are there: reads of the bucket take longer
-# In these, more of them: such a read hangs, or whoever reads does.
-UNREAD: Final = frozenset({"bucket down", BUCKET_LOST, "stop", "stop beyond the session"})
 GROUP = "group"
 MEMBERS = 2
 ADMIN_PAUSE_S = 0.4
@@ -54,7 +50,7 @@ class Load:
         self._brokers = [it.node_id for it in cluster.brokers]
         self._topics = {RECORDS: 2 * len(self._brokers), DELETED: 2, AGING: 1, SETTINGS: 1}
         if cluster.nature.readers:
-            self._topics[QUIET] = len(self._brokers)
+            self._topics[QUIET] = 3 * len(self._brokers)
         self._deleter = Deleter(
             *self._of("deleter", 0), ends=self._end, has_lost=cluster.lost.has_lost
         )
@@ -160,18 +156,15 @@ class Load:
         nature = self._cluster.nature
         delay_s = nature.weather.delay_s[1]
         late_s = LATE_S + REQUESTS * delay_s if nature.is_calm and not nature.faults else None
-        silences = None
-        if nature.weather.is_fair and not UNREAD.intersection(nature.faults):
-            silences = 0 if late_s is not None and not nature.is_bucket_slow else SILENCES
         return SessionReader(
             *self._of("reader", number),
-            places=self._followed(),
+            places=self.places(QUIET) if number % 2 else self._followed(),
             history=self.records,
             deleted=lambda place: self._deleter.acknowledged.get(place, 0),
             may_start_later=lambda place: place in self._deleter.attempted,
             has_lost=self._cluster.lost.has_lost,
             record_bytes=nature.record_bytes,
-            patience=Patience(silences, late_s, refusals=nature.short_turns),
+            patience=Patience(late_s, refusals=nature.short_turns),
         )
 
     def _idempotent(self) -> IdempotentProducer:

@@ -19,9 +19,11 @@ from tests.simulation.cluster.wire import LOST, Wanted
 
 ANSWER_S: Final = 4.0  # beyond the wait
 MAX_BEHIND_S: Final = 30.0  # when all is calm
+LITTLE: Final = 0.3  # probability that a reader takes little at a time
 AGAIN: Final = 0.02  # probability, with each answer that tells of a partition, that it is read again
 MAX_AGAIN: Final = 100  # records
 PAUSE_S: Final = 0.02  # between fetches
+COLD_S: Final = 0.95  # an answer goes without what the bucket has not given, but not sooner
 EARLY_S: Final = 0.05  # a timer may fire so much too early
 _WAITS_MS: Final = (300, 1_000, 4_000)
 _LITTLE: Final = Wanted(max_bytes=8_000, partition_bytes=2_000)
@@ -37,7 +39,6 @@ _BEGIN_ANEW: Final = frozenset(
 class Patience:
     """What a reader puts up with."""
 
-    silences: int | None  # answers in a row without records that are there; None: any number
     late_s: float | None  # after an acknowledgement; None: any time
     refusals: bool  # whatever others are refused for: who asks for much at once does not wait for what moves
 
@@ -52,7 +53,6 @@ class _Session:
     known: dict[Place, int] = field(default_factory=dict)  # with the offset that was asked for
     leaders: dict[Place, Leader] = field(default_factory=dict)  # of these, as they were known
     starts: dict[Place, int] = field(default_factory=dict)  # of the logs, as they were told
-    silent: dict[Place, int] = field(default_factory=dict)  # answers without what is there
 
 
 class SessionReader(Client):
@@ -88,6 +88,7 @@ class SessionReader(Client):
         self._has_lost = has_lost
         self._record_bytes = record_bytes
         self._patience = patience
+        self._takes_little = self.rng.random() < LITTLE
         self._positions = dict.fromkeys(places, 0)
         self._until_s = 0.0
         self._learning = asyncio.Lock()
@@ -155,8 +156,8 @@ class SessionReader(Client):
                     await self.leader(place)
 
     async def _fetch(self, node_id: int, session: _Session, mine: list[Place]) -> _Session:
-        loop, rng, patience = asyncio.get_running_loop(), self.rng, self._patience
-        limits = _LITTLE if self.number % 2 else _MUCH
+        loop, rng = asyncio.get_running_loop(), self.rng
+        limits = _LITTLE if self._takes_little else _MUCH
         enough_bytes = rng.choice((1, 1, 1, 1_500, 6_000)) if limits is _MUCH else 1
         wanted = limits._replace(wait_ms=rng.choice(_WAITS_MS), min_bytes=enough_bytes)
         asked = {it: self._positions[it] for it in mine}
@@ -186,29 +187,24 @@ class SessionReader(Client):
             self.seen.note("session", answer.code, _BEGIN_ANEW)
             return _Session(session.connection)
         session.id, session.epoch = answer.session_id, session.epoch + 1 if answer.session_id else 0
-        for place in asked:
-            silent = session.silent.get(place, 0) + 1 if place in due - answer.told.keys() else 0
-            session.silent[place] = silent
-            if patience.silences is not None and silent > patience.silences and limits is _MUCH:
-                self.seen.faults.append(
-                    f"at {now_s:.2f} s broker {node_id} tells a session nothing of {place} at {asked[place]}, though "
-                    f"there are records up to {told.get((place, node_id), 0)}"
-                )
+        silent = due - answer.told.keys()
+        if limits is _MUCH and silent and now_s - begun_s < COLD_S:
+            self.seen.faults += [
+                f"at {now_s:.2f} s broker {node_id} tells a session nothing of {it} at {asked[it]}, though there are "
+                f"records up to {told.get((it, node_id), 0)}"
+                for it in silent
+            ]
         if limits is _MUCH:
-            self._judge_wait(node_id, asked, answer, wanted, begun_s, now_s)
+            self._judge_size(answer, wanted, begun_s, now_s)
+            if not due:
+                self._judge_wait(node_id, asked, wanted, begun_s, now_s)
         self._take(node_id, session, asked, answer)
         return session if session.id else _Session(session.connection)
 
-    def _judge_wait(
-        self,
-        node_id: int,
-        asked: dict[Place, int],
-        answer: wire.SessionAnswer,
-        wanted: Wanted,
-        begun_s: float,
-        now_s: float,
+    def _judge_size(
+        self, answer: wire.SessionAnswer, wanted: Wanted, begun_s: float, now_s: float
     ) -> None:
-        """Whether it came when there was enough."""
+        """Whether an answer that came early has as much as was asked for, or all there is of something."""
         found = answer.told.values()
         size_bytes = sum(it.size_bytes for it in found)
         is_whole = all(it.code == 0 and it.end >= it.high_watermark for it in found)
@@ -218,7 +214,17 @@ class SessionReader(Client):
                 f"at {now_s:.2f} s a fetch for {wanted.min_bytes} bytes was answered with {size_bytes} after "
                 f"{took_s:.2f} s"
             )
-        late_s = self._patience.late_s
+
+    def _judge_wait(
+        self,
+        node_id: int,
+        asked: dict[Place, int],
+        wanted: Wanted,
+        begun_s: float,
+        now_s: float,
+    ) -> None:
+        """Whether an answer came when there was enough; where there was nothing, so nothing is read from the bucket."""
+        late_s, took_s = self._patience.late_s, now_s - begun_s
         if late_s is None or took_s < late_s:
             return
         by_s = now_s - late_s
