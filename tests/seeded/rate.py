@@ -9,6 +9,7 @@ where the last one has ended, some seeds of each bug at a time.
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,7 @@ FAMILIES: Final = ("moves", "fetch", "failover", "logs", "streams", "lease")
 FIRST_SEED: Final = 3_000_000
 MAX_SEEDS: Final = 50
 SECONDS: Final = 6.0  # virtual ones, of each
-SEEDS_AT_ONCE: Final = 5  # of each bug
+SEEDS_AT_ONCE: Final = 5  # of each bug, until the others have had as many
 MAX_FINDING: Final = 120  # characters that are kept
 # Bugs that no such cluster can notice, and why.
 COSTS_TIME: Final = "costs time or memory only"
@@ -85,9 +86,10 @@ def judge_of(finding: str) -> str:
 
 
 def tried_bugs() -> list[SeededBug]:
-    """Return the bugs of the families that clusters can notice."""
+    """Return the bugs of the families that clusters can notice, one of each family after the other."""
     found = tables()
-    return [bug for name in FAMILIES for bug in found[name] if bug.id not in NOT_NOTICED]
+    rows = zip_longest(*(found[name] for name in FAMILIES))
+    return [bug for row in rows for bug in row if bug is not None and bug.id not in NOT_NOTICED]
 
 
 def read(table: Path = TABLE) -> tuple[str, dict[str, Rate]]:

@@ -533,23 +533,6 @@ def test_moves_that_are_known_before_it_runs_are_carried_out() -> None:
     run(main())
 
 
-def test_a_partition_that_was_closed_and_opened_again_is_not_let_go() -> None:
-    """What was frozen is closed, as another entry has told; the one that is open by now has streams of its own."""
-
-    async def main() -> None:
-        broker = Broker()
-        broker.client.answers = [ControllerUnavailableError("lost")] * 1_000
-        async with broker.running():
-            broker.client.begin_move()
-            await broker.frozen()
-            broker.registry.remove(broker.partition)
-            opened = broker.serve(0)
-            broker.client.apply(PartitionChangeRecord(*KEY, NODE_ID, 5))
-            assert broker.registry.get(KEY) is opened
-
-    run(main())
-
-
 def test_only_some_move_at_a_time_the_oldest_first() -> None:
     async def main() -> None:
         count = MOVES_AT_ONCE + 4
