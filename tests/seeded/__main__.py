@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--rate",
         action="store_true",
-        help="simulate clusters of drawn natures with each of some bugs, and write down how soon they notice; takes hours",
+        help="write down how soon simulated clusters of drawn natures notice each of some bugs; takes hours",
     )
     options = parser.parse_args(arguments)
     if options.rate:

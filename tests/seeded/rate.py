@@ -6,6 +6,7 @@ tried, and what was found. It begins with the version of the simulation: another
 where the last one has ended, some seeds of each bug at a time.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
@@ -122,7 +123,9 @@ def measure(bugs: Sequence[SeededBug], version: str, table: Path = TABLE) -> Ite
             ]
             if not due:
                 continue
-            sound = copies.submit(run_drawn, range(FIRST_SEED + end - SEEDS_AT_ONCE, FIRST_SEED + end), SECONDS)
+            sound = copies.submit(
+                run_drawn, range(FIRST_SEED + end - SEEDS_AT_ONCE, FIRST_SEED + end), SECONDS
+            )
             trying = [copies.submit(_try, bug, rate, end) for bug, rate in due]
             code, output = sound.result()
             if code:
@@ -147,6 +150,35 @@ def _try(copy: Path, bug: SeededBug, rate: Rate, end: int) -> Rate:
         raise RuntimeError(msg)
     seed, _, finding = found[0].removeprefix("seed ").partition(": ")
     return Rate(bug.id, int(seed) - FIRST_SEED + 1, " ".join(finding.split())[:MAX_FINDING])
+
+
+def summary() -> str:
+    """Return what the table says, for docs/reliability.md."""
+    version, rates = read()
+    names = {name: [bug.id for bug in tables()[name]] for name in FAMILIES}
+    bugs = {it for ids in names.values() for it in ids}
+    known = {bug_id: it for bug_id, it in rates.items() if bug_id in bugs}
+    found = {bug_id: it for bug_id, it in known.items() if it.finding}
+    judges = Counter(judge_of(it.finding) for it in found.values())
+    lines = [
+        f"Measured with version {version} of the simulation: of {len(known)} mistakes that were tried so far, "
+        f"{len(found)} were found within {max((it.tried for it in known.values()), default=0)} seeds. Of the "
+        f"others none of as many seeds as are told has found anything. The number of the first seed that did:",
+        "",
+    ]
+    for name, ids in names.items():
+        first = [f"{it} {known[it].tried}" for it in ids if it in found]
+        missed = [f"{it} {known[it].tried}" for it in ids if it in known and it not in found]
+        untried = [it for it in ids if it not in known and it not in NOT_NOTICED]
+        lines.append(f"- **{name}**")
+        told = {"found": first, "not found, by seeds": missed, "not tried yet": untried}
+        lines += [f"  - {what}: {', '.join(those)}" for what, those in told.items() if those]
+    whose = ", ".join(f"{judge} {it}" for judge, it in judges.most_common())
+    lines += ["", f"Who found them: {whose}.", ""]
+    lines += ["No such cluster can notice:", ""]
+    for why in dict.fromkeys(NOT_NOTICED.values()):
+        lines.append(f"- {why}: {', '.join(it for it, its in NOT_NOTICED.items() if its == why)}")
+    return "".join(f"{it}\n" for it in lines)
 
 
 def _write(version: str, rates: Mapping[str, Rate], table: Path) -> None:

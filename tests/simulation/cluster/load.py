@@ -22,7 +22,9 @@ from tests.simulation.cluster.session_readers import Patience, SessionReader
 RECORDS, DELETED, AGING, SETTINGS = "records", "deleted", "aging", "settings"
 QUIET = "quiet"  # some records at once, and then none for a while
 QUIET_S: Final = (0.3, 3.0)
-LATE_S: Final = 0.4  # of a reader that waits, where nothing is wrong, and for each request to the bucket:
+LATE_S: Final = (
+    0.4  # of a reader that waits, where nothing is wrong, and for each request to the bucket:
+)
 REQUESTS: Final = 5
 GROUP = "group"
 MEMBERS = 2

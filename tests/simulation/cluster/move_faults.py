@@ -14,7 +14,10 @@ from tests.simulation.cluster.settings import SESSION_MS
 LOOK_S: Final = 0.005  # a partition is frozen for some hundredths of a second
 WAIT_S: Final = 1.5  # for a move
 FROZEN: Final = 0.7  # probability that it is waited for until its partition is frozen
-DEAF_S: Final = (0.2, 2.2)  # shorter than a session: the partition may have been moved back meanwhile
+DEAF_S: Final = (
+    0.2,
+    2.2,
+)  # shorter than a session: the partition may have been moved back meanwhile
 STOPPED_S: Final = (0.05, 1.5)
 GONE_S: Final = SESSION_MS / 1000 + 1.0
 

@@ -84,8 +84,12 @@ class Nature:
     )
     balances: bool = False  # the leading controller keeps brokers even
     readers: int = 0  # with fetch sessions that wait
-    cache_bytes: int = 16 << 20  # of records, and as much of blocks: what is not there is read from the bucket
-    short_turns: bool = False  # of the event loop: whatever goes on in steps is interrupted at each of them
+    cache_bytes: int = (
+        16 << 20
+    )  # of records, and as much of blocks: what is not there is read from the bucket
+    short_turns: bool = (
+        False  # of the event loop: whatever goes on in steps is interrupted at each of them
+    )
     moves_back: float = 0.0  # probability that a partition is moved back at once
 
     @property

@@ -20,7 +20,9 @@ from tests.simulation.cluster.wire import LOST, Wanted
 ANSWER_S: Final = 4.0  # beyond the wait
 MAX_BEHIND_S: Final = 30.0  # when all is calm
 LITTLE: Final = 0.3  # probability that a reader takes little at a time
-AGAIN: Final = 0.02  # probability, with each answer that tells of a partition, that it is read again
+AGAIN: Final = (
+    0.02  # probability, with each answer that tells of a partition, that it is read again
+)
 MAX_AGAIN: Final = 100  # records
 PAUSE_S: Final = 0.02  # between fetches
 COLD_S: Final = 0.95  # an answer goes without what the bucket has not given, but not sooner
@@ -254,7 +256,9 @@ class SessionReader(Client):
         now_s, took_s = asyncio.get_running_loop().time(), session.connection.took_s
         for place, found in answer.told.items():
             if place not in asked:
-                self.seen.faults.append(f"a session was told of {place}, which it has not asked for")
+                self.seen.faults.append(
+                    f"a session was told of {place}, which it has not asked for"
+                )
                 continue
             if found.code == ErrorCode.OFFSET_OUT_OF_RANGE and self._may_skip(place):
                 self._positions[place] = max(0, found.start, self._deleted(place))
