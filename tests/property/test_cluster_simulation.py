@@ -22,7 +22,7 @@ from tests.simulation.cluster.run import Run
 from tests.simulation.cluster.swarm import run
 
 FIRST_ROTATING = 1_000_000  # those before are the ledger's
-ROTATING = 40
+ROTATING = 28
 ROTATING_S = 8.0  # virtual ones, of each
 # Of each kind of fault one cluster a day.
 SEED_OF_TODAY = turn_of_today(3)[1]

@@ -149,6 +149,7 @@ def _try(copy: Path, bug: SeededBug, rate: Rate, end: int) -> Rate:
         msg = f"{bug.id} does not run: {output[-1000:]}"
         raise RuntimeError(msg)
     seed, _, finding = found[0].removeprefix("seed ").partition(": ")
+    finding = finding.partition(", defined at")[0]  # a path of this machine
     return Rate(bug.id, int(seed) - FIRST_SEED + 1, " ".join(finding.split())[:MAX_FINDING])
 
 
