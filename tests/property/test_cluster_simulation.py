@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from headrace.broker.fetch.waiting import WaitingFetch
 from headrace.broker.partition.moving import PartitionMoves
 from headrace.metadata.errors import RefusedError
 from headrace.protocol.errors import ErrorCode
@@ -22,7 +23,8 @@ from tests.simulation.cluster.run import Run
 from tests.simulation.cluster.swarm import run
 
 FIRST_ROTATING = 1_000_000  # those before are the ledger's
-ROTATING = 60
+ROTATING = 28
+ROTATING_S = 8.0  # virtual ones, of each
 # Of each kind of fault one cluster a day.
 SEED_OF_TODAY = turn_of_today(3)[1]
 PLACE = ("records", 0)
@@ -73,6 +75,24 @@ def test_a_node_that_ends_for_no_known_reason_is_a_finding(monkeypatch: pytest.M
     assert report.findings
     ended = "has ended: EngineFailedError('uploading has failed')"
     assert {it.partition(" ")[2] for it in report.findings} == {ended}
+
+
+@pytest.mark.timeout(60)
+def test_a_reader_that_is_not_woken_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What moved while it was read is forgotten, and nothing else moves for a while."""
+    begin = WaitingFetch.begin
+
+    def forget(waiting: WaitingFetch) -> None:
+        begin(waiting)
+        waiting._session.moved.clear()
+
+    quiet = replace(NATURES["readers"], short_turns=True, send_pause_s=0.2)
+    (sound,) = run([1], seconds=6.0, nature=quiet)
+    assert sound.findings == []
+    monkeypatch.setattr(WaitingFetch, "begin", forget)
+    (report,) = run([1], seconds=6.0, nature=quiet)
+    assert report.findings
+    assert all("though it has had records" in it for it in report.findings)
 
 
 def told(*offsets: int) -> RecordHistory:
@@ -144,6 +164,6 @@ def test_clusters_of_today(part: int) -> None:
     day, _ = turn_of_today(1)
     size = ROTATING // PARTS
     first = FIRST_ROTATING + day * ROTATING + part * size
-    reports = list(run(range(first, first + size)))
+    reports = list(run(range(first, first + size), seconds=ROTATING_S))
     assert [(it.seed, it.findings[:3]) for it in reports if it.findings] == []
     assert len(reports) == size

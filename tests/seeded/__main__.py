@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from itertools import chain
 
-from tests.seeded import pages
+from tests.seeded import pages, rate
 from tests.seeded.bug import SeededBug, tables
 from tests.seeded.runner import Outcome, run, run_simulations
 
@@ -30,7 +30,17 @@ def main(arguments: list[str]) -> int:
         action="store_true",
         help="let simulated clusters catch those that have a nature named, also those that have a test",
     )
+    parser.add_argument(
+        "--rate",
+        action="store_true",
+        help="write down how soon simulated clusters of drawn natures notice each of some bugs; takes hours",
+    )
     options = parser.parse_args(arguments)
+    if options.rate:
+        asked = [it for it in rate.tried_bugs() if not options.only or it.id in options.only]
+        for result in rate.measure(asked, rate.version()):
+            print(result, flush=True)
+        return 0
     if options.docs:
         pages.write()
         return 0

@@ -157,4 +157,14 @@ BUGS = (
         "::test_a_free_lock_ends_the_epoch_at_the_second_look",
         simulated=Simulated("brokers lost, locks seen"),
     ),
+    SeededBug(
+        "failover-13",
+        "the partitions of a broker that has died go to the targets of their moves, dead or not",
+        "metadata/controller/handover.py",
+        "_target",
+        "move is not None and move.target in brokers",
+        "move is not None",
+        "tests/unit/metadata/controller/test_moves.py"
+        "::TestWhenSomebodyDies::test_unless_the_target_is_dead_too",
+    ),
 )

@@ -175,6 +175,63 @@ BUGS = (
     ),
     SeededBug(
         "fetch-24",
+        "what moved while a Fetch that goes on waiting was read is forgotten: it is not woken",
+        "broker/fetch/waiting.py",
+        "WaitingFetch.begin",
+        """
+            self._counted = {}
+            self.available_bytes = 0
+            self.must_read = False
+        """,
+        """
+            self._counted = {}
+            self.available_bytes = 0
+            self.must_read = False
+            self._session.moved.clear()
+        """,
+        "tests/unit/broker/fetch/test_waiting.py"
+        "::test_what_moves_while_it_is_read_is_counted_once_it_waits",
+    ),
+    SeededBug(
+        "fetch-25",
+        "a partition that was forgotten is counted by the Fetch that waits",
+        "broker/fetch/session.py",
+        "FetchSession._forget",
+        """
+            self.changed.discard(gone)
+            self.moved.discard(gone)
+            gone.leave()
+        """,
+        """
+            self.changed.discard(gone)
+            gone.leave()
+        """,
+        f"{_SESSION}::test_what_is_forgotten_has_not_moved_any_more",
+    ),
+    SeededBug(
+        "fetch-26",
+        "a partition that is forgotten while it is read comes back into the session",
+        "broker/fetch/session.py",
+        "FetchSession._to_the_end",
+        "self.partitions.pop(key, None) is not None",
+        "self.partitions.pop(key, target) is not None",
+        f"{_SESSION}::test_what_is_forgotten_while_it_is_read_does_not_come_back",
+    ),
+    SeededBug(
+        "fetch-27",
+        "a request that was overtaken between two slices of its answer takes in the rest of it",
+        "broker/fetch/session.py",
+        "IncrementalContext.news",
+        """
+            if self.session.epoch != self._epoch:
+                return reads
+            return self.session.settle(reads, in_turns=True)
+        """,
+        "return self.session.settle(reads, in_turns=True)",
+        f"{_SESSION}::test_a_request_that_is_overtaken_while_it_is_answered_takes_nothing_more_in",
+    ),
+    SeededBug(
+        "fetch-28",
         "fetch sessions of clients that are gone keep their partitions for as long as there are free slots",
         "broker/fetch/session_cache.py",
         "FetchSessions.remove_abandoned",

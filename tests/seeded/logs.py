@@ -261,4 +261,18 @@ BUGS = (
         f"{_ASSIGNING}::test_the_log_of_a_broker_that_has_ended_is_assigned",
         simulated=Simulated("drains"),
     ),
+    SeededBug(
+        "logs-26",
+        "a commit that never took effect is taken for done, as its stream has gone on in another epoch",
+        "metadata/controller/object_commits.py",
+        "_is_forgotten",
+        """(
+            stream.node_id != writer
+            or stream.epoch != piece.epoch
+            or stream.end_offset < piece.end_offset
+        )""",
+        "stream.node_id != writer or stream.end_offset < piece.end_offset",
+        "tests/unit/metadata/controller/test_object_commits.py"
+        "::test_objects_that_expired_and_are_forgotten_were_never_committed",
+    ),
 )

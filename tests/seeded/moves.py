@@ -262,4 +262,179 @@ BUGS = (
         f"{_MOVING}::test_appends_wait_while_a_partition_is_frozen",
         simulated=_IN_CLUSTERS,
     ),
+    SeededBug(
+        "moves-26",
+        "a partition whose last request was refused is served until the next attempt",
+        "broker/partition/moving.py",
+        "PartitionMoves._finish",
+        """
+            try:
+                answer = await client.change(request, MoveFinished)
+            except (ControllerUnavailableError, RefusedError) as error:
+                self._note_failure(partition, move, error)
+                await asyncio.sleep(PAUSE_MS / 1000)
+            else:
+                if answer.taken_back is not None:
+                    logger.warning(
+                        "...",
+                        extra={
+                            "topic": partition.topic,
+                            "partition": partition.index,
+                            "target": move.target,
+                            "reason": answer.taken_back,
+                        },
+                    )
+        """,
+        """
+            try:
+                answer = await client.change(request, MoveFinished)
+            except (ControllerUnavailableError, RefusedError) as error:
+                self._note_failure(partition, move, error)
+                if isinstance(error, RefusedError):
+                    self._thaw(key)
+                    return
+                await asyncio.sleep(PAUSE_MS / 1000)
+            else:
+                if answer.taken_back is not None:
+                    logger.warning(
+                        "...",
+                        extra={
+                            "topic": partition.topic,
+                            "partition": partition.index,
+                            "target": move.target,
+                            "reason": answer.taken_back,
+                        },
+                    )
+        """,
+        f"{_MOVING}::test_without_an_answer_it_stays_frozen_until_the_metadata_tell",
+    ),
+    SeededBug(
+        "moves-27",
+        "a partition that has left and come back is served with the streams that were closed",
+        "broker/partition/moving.py",
+        "PartitionMoves._leads",
+        "(led.leader, led.leader_epoch) == (self._node_id, partition.leader_epoch)",
+        "led.leader == self._node_id",
+        f"{_MOVING}::test_a_partition_that_has_left_and_come_back_at_once_is_opened_again",
+    ),
+    SeededBug(
+        "moves-28",
+        "a partition whose move was taken back during its uploads is frozen for ever",
+        "broker/partition/moving.py",
+        "PartitionMoves._attempt",
+        """
+            if not self._is_under_way(key, move, partition):
+                return
+            freeze = self._freeze(key, partition, begun_ms)
+        """,
+        "freeze = self._freeze(key, partition, begun_ms)",
+        f"{_MOVING}::test_a_move_that_is_taken_back_during_its_uploads_freezes_nothing",
+    ),
+    SeededBug(
+        "moves-29",
+        "two moves of one partition are carried out at once when one replaces the other",
+        "broker/partition/moving.py",
+        "PartitionMoves._begin_due",
+        "any((it.topic_id, it.partition) == key for it in self._running)",
+        "False",
+        f"{_MOVING}::test_a_move_that_replaces_another_begins_once_that_has_ended",
+    ),
+    SeededBug(
+        "moves-30",
+        "a partition that opens when its move is known stays until another move begins or ends",
+        "broker/partition/moving.py",
+        "PartitionMoves._opened",
+        "if self._client.image.moves:\n    self._changed.set()",
+        "pass",
+        f"{_MOVING}::test_a_partition_that_opens_after_its_move_is_known_moves",
+    ),
+    SeededBug(
+        "moves-31",
+        "who asks for a partition that was coming when its broker began to serve is refused",
+        "broker/partition/moving.py",
+        "PartitionMoves.run",
+        "self._hold_arriving(self._client.image)",
+        "pass",
+        f"{_MOVING}::test_moves_that_are_known_before_it_runs_are_carried_out",
+    ),
+    SeededBug(
+        "moves-32",
+        "who waits for a partition that is held once more is not told when it is let go",
+        "broker/partition/transit.py",
+        "PartitionsInTransit.hold",
+        "key not in self._held",
+        "True",
+        "tests/unit/broker/partition/test_transit.py"
+        "::test_who_waits_goes_on_though_it_was_held_once_more_meanwhile",
+    ),
+    SeededBug(
+        "moves-33",
+        "a move closes a stream whatever the epoch in which its sender has opened it",
+        "metadata/controller/moves.py",
+        "_require_committed",
+        "require_writer(stream, request.node_id, it.stream_epoch)",
+        "pass",
+        f"{_MOVES}::TestFinishing::test_a_stream_that_another_epoch_has_opened_is_not_closed",
+    ),
+    SeededBug(
+        "moves-34",
+        "a partition moves although one of its streams is closed",
+        "metadata/controller/moves.py",
+        "_require_committed",
+        "not stream.opened",
+        "False",
+        f"{_MOVES}::TestFinishing::test_a_stream_that_is_closed_is_not_closed_again",
+    ),
+    SeededBug(
+        "moves-35",
+        "a partition that has moved rests as if its move had been taken back",
+        "metadata/controller/leaving.py",
+        "Departures.follow",
+        "key not in new.moves and topic and topic.partitions[key[1]].leader != move.target",
+        "key not in new.moves and topic",
+        f"{_DEPARTURES}::test_a_partition_that_has_moved_does_not_rest",
+    ),
+    SeededBug(
+        "moves-36",
+        "a partition is uploaded for a move without the older block that holds all of it",
+        "storage/upload/leaving.py",
+        "LeavingStreams.upload",
+        """
+            if last is not None:
+                await asyncio.wait([last])
+                if last.cancelled() or last.exception() is not None:
+                    raise EngineFailedError("...")
+            await self._committed_with_blocks(archived_wal_end)
+        """,
+        """
+            if last is not None:
+                await asyncio.wait([last])
+                if last.cancelled() or last.exception() is not None:
+                    raise EngineFailedError("...")
+        """,
+        f"{_LEAVING}::test_what_is_all_in_an_older_block_is_waited_for",
+    ),
+    SeededBug(
+        "moves-37",
+        "a broker that ends waits for moves that nobody can take",
+        "broker/partition/moving.py",
+        "PartitionMoves._can_leave",
+        "not it.fenced and it.node_id != self._node_id and it.node_id not in ending",
+        "it.node_id != self._node_id and it.node_id not in ending",
+        f"{_MOVING}::TestLeaving::test_it_does_not_wait_where_nobody_can_take_them[the other one is fenced]",
+    ),
+    SeededBug(
+        "moves-38",
+        "what a move has waited for is told as waited for when it waits no longer",
+        "storage/upload/leaving.py",
+        "LeavingStreams._committed_with_blocks",
+        """
+            try:
+                await self._blocks.committed(wal_end_offset)
+            finally:
+                self._waits.remove(wal_end_offset)
+        """,
+        "await self._blocks.committed(wal_end_offset)",
+        f"{_LEAVING}::test_who_waits_no_longer_counts_no_more",
+    ),
 )

@@ -1,10 +1,15 @@
 """Writes the page of seeded bugs, docs/seeded-bugs.md: `python -m tests.seeded --docs`."""
 
+import textwrap
 from collections.abc import Sequence
 
+from tests.seeded import rate
 from tests.seeded.bug import ROOT, SeededBug, tables
 
 PAGE = "docs/seeded-bugs.md"
+RATE_PAGE = "docs/reliability.md"
+RATE_MARKS = ("<!-- rate -->\n", "<!-- end of rate -->\n")
+WIDTH = 120
 # What a table's mistakes are seeded in; the heading of its section.
 TITLES = {
     "wal": "The WAL on a device",
@@ -73,8 +78,37 @@ def updated(text: str, table: str, bugs: Sequence[SeededBug]) -> str:
     return head + before + render(bugs) + after + tail
 
 
+def with_rate(text: str) -> str:
+    """Return the page of reliability with its section on how soon clusters notice renewed."""
+    before, after = RATE_MARKS
+    head, _, rest = text.partition(before)
+    _, _, tail = rest.partition(after)
+    filled = "\n\n".join(_wrapped(it) for it in rate.summary().strip().split("\n\n"))
+    return f"{head}{before}\n{filled}\n\n{after}{tail}"
+
+
+def _wrapped(paragraph: str) -> str:
+    """Return lines of at most so many characters; entries of a list are indented."""
+    lines = []
+    for line in paragraph.splitlines():
+        depth = len(line) - len(line.lstrip())
+        indent = " " * (depth + 2 if line.lstrip().startswith("- ") else depth)
+        lines.append(
+            textwrap.fill(
+                line,
+                WIDTH,
+                subsequent_indent=indent,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
+    return "\n".join(lines)
+
+
 def write() -> None:
-    """Renew the page."""
+    """Renew the pages."""
+    rates = ROOT / RATE_PAGE
+    rates.write_text(with_rate(rates.read_text()))
     path = ROOT / PAGE
     text = path.read_text()
     for table, bugs in tables().items():

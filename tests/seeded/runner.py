@@ -83,7 +83,7 @@ def copied_project() -> Iterator[Path]:
         yield copy
 
 
-class _Copies:
+class Copies:
     """Copies of the project, each for one call at a time. What has not begun at the end is left out."""
 
     def __init__(self) -> None:
@@ -148,6 +148,13 @@ def run_simulation(copy: Path, simulated: Simulated) -> tuple[int, str]:
     """Simulate clusters of the copy until something is found; return the exit code and what was printed."""
     command = ["tests.simulation.cluster.swarm", "--start", "1", "--seeds", str(simulated.seeds)]
     command += ["--seconds", str(simulated.seconds), "--nature", simulated.nature, "--until-found"]
+    return _run(copy, command)
+
+
+def run_drawn(copy: Path, seeds: range, seconds: float) -> tuple[int, str]:
+    """Simulate clusters of the copy as these seeds draw them, until something is found; return likewise."""
+    command = ["tests.simulation.cluster.swarm", "--start", str(seeds.start), "--jobs", "1"]
+    command += ["--seeds", str(len(seeds)), "--seconds", str(seconds), "--until-found"]
     return _run(copy, command)
 
 
@@ -227,7 +234,7 @@ def run_simulations(bugs: Sequence[SeededBug]) -> Iterator[Result]:
         AssertionError: something is found without a mistake.
     """
     natures = sorted({it.simulated for it in bugs if it.simulated}, key=str)
-    with _Copies() as copies:
+    with Copies() as copies:
         sound = [copies.submit(run_simulation, simulated) for simulated in natures]
         tried = [copies.submit(simulate_bug, it, it.simulated) for it in bugs if it.simulated]
         for simulated, run_without in zip(natures, sound, strict=True):
@@ -246,7 +253,7 @@ def run(bugs: Sequence[SeededBug]) -> Iterator[Result]:
     tests = sorted({it.test for it in bugs if it.test})
     if not tests:
         return
-    with _Copies() as copies:
+    with Copies() as copies:
         sound = copies.submit(check_sound, tests)
         tried = [copies.submit(try_bug, it, it.test) for it in bugs if it.test]
         wrong = sound.result()

@@ -180,6 +180,8 @@ def test_the_pages_list_the_mistakes() -> None:
         text = (ROOT / pages.PAGES[table]).read_text()
         if text != pages.updated(text, table, bugs):
             offenders.append(pages.PAGES[table])
+    text = (ROOT / pages.RATE_PAGE).read_text()
+    offenders += [pages.RATE_PAGE] if text != pages.with_rate(text) else []
     assert not offenders, "run `python -m tests.seeded --docs`"
 
 

@@ -35,6 +35,7 @@ from tests.simulation.cluster.lost_logs import LostLogs
 from tests.simulation.cluster.nature import Nature
 from tests.simulation.cluster.network import ClusterNetwork, HostNetwork, Links
 from tests.simulation.cluster.process import Process
+from tests.simulation.cluster.records import Place
 from tests.simulation.wal_run import SimulatedTimer
 
 RESTARTED_AFTER_S = 0.3
@@ -92,6 +93,7 @@ class Cluster:
         self.volume = Volume(self.rng("volume"), self.failures)
         self.twins: list[Host] = []
         self.lost = LostLogs()
+        self.wanted_back: list[tuple[Place, int]] = []  # moves for the mover, with their targets
         first = settings.FIRST_CONTROLLER
         self.controllers = [self._host(first + it) for it in range(nature.controllers)]
         first = settings.FIRST_BROKER

@@ -10,11 +10,13 @@ from tests.simulation.cluster.hasty_drains import finish_early, finish_for_anoth
 from tests.simulation.cluster.load import CLIENTS
 from tests.simulation.cluster.losses import give_up_twins_log, lose_wal
 from tests.simulation.cluster.lost_bucket import lose_bucket
+from tests.simulation.cluster.move_faults import disturb
 from tests.simulation.cluster.nature import (
     BUCKET_LOST,
     DRAINED,
     EACH_WAY_LONG,
     LOSSES,
+    MOVE_DISTURBED,
     ONE_WAY_LONG,
 )
 from tests.simulation.cluster.one_way_cuts import cut_each, cut_one
@@ -77,6 +79,7 @@ class Story:
             LEASES_END: self._leases_end,
             STOPPED_IN_ORDER: self._stopped_in_order,
             DRAINED: self._drained_by_operator,
+            MOVE_DISTURBED: lambda: disturb(cluster, rng),
             BUCKET_LOST: lambda: lose_bucket(cluster, rng.choice(cluster.brokers)),
             ONE_WAY_LONG: lambda: cut_one(cluster, rng, is_judged=False),
             EACH_WAY_LONG: lambda: cut_each(cluster, rng),

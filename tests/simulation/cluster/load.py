@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from tests.simulation.cluster import inspection, wire
 from tests.simulation.cluster.admin import Admin, AdminHistory, Deleter
@@ -13,12 +13,19 @@ from tests.simulation.cluster.members import Member
 from tests.simulation.cluster.mover import Mover
 from tests.simulation.cluster.offsets import OffsetHistory
 from tests.simulation.cluster.process import Process
-from tests.simulation.cluster.producers import IdempotentProducer, Producer
+from tests.simulation.cluster.producers import BurstProducer, IdempotentProducer, Producer
 from tests.simulation.cluster.readers import Reader
 from tests.simulation.cluster.records import Place, RecordHistory
 from tests.simulation.cluster.refusals import Refusals
+from tests.simulation.cluster.session_readers import Patience, SessionReader
 
 RECORDS, DELETED, AGING, SETTINGS = "records", "deleted", "aging", "settings"
+QUIET = "quiet"  # some records at once, and then none for a while
+QUIET_S: Final = (0.3, 3.0)
+LATE_S: Final = (
+    0.4  # of a reader that waits, where nothing is wrong, and for each request to the bucket:
+)
+REQUESTS: Final = 5
 GROUP = "group"
 MEMBERS = 2
 ADMIN_PAUSE_S = 0.4
@@ -44,6 +51,8 @@ class Load:
         self._cluster = cluster
         self._brokers = [it.node_id for it in cluster.brokers]
         self._topics = {RECORDS: 2 * len(self._brokers), DELETED: 2, AGING: 1, SETTINGS: 1}
+        if cluster.nature.readers:
+            self._topics[QUIET] = 3 * len(self._brokers)
         self._deleter = Deleter(
             *self._of("deleter", 0), ends=self._end, has_lost=cluster.lost.has_lost
         )
@@ -74,12 +83,26 @@ class Load:
             ),
             self.start("deleter", self._deleter.run(self.places(DELETED), until_s)),
         ]
+        producing = tasks[:4]
+        if self._cluster.nature.readers:
+            bursts = self._bursts().run_in_bursts(self.places(QUIET), until_s, QUIET_S)
+            producing.append(self.start("producer-4", bursts))
+            tasks += producing[4:]
         tasks += [
             self.start(f"member-{it}", self._member(it).run(until_s)) for it in range(MEMBERS)
         ]
+        tasks += [
+            self.start(f"reader-{it}", self._session_reader(it).run(until_s, producing))
+            for it in range(self._cluster.nature.readers)
+        ]
         if self._cluster.nature.move_pause_s is not None:
-            mover = Mover(*self._of("mover", 0), asked=self.moves_asked)
-            places = self.places(RECORDS) + self.places(DELETED)
+            mover = Mover(
+                *self._of("mover", 0),
+                asked=self.moves_asked,
+                back=self._cluster.nature.moves_back,
+                wanted=self._cluster.wanted_back,
+            )
+            places = self._followed()
             moving = mover.run(places, until_s, self._cluster.nature.move_pause_s)
             tasks.append(self.start("mover", moving))
         for node_id in self._brokers:
@@ -91,7 +114,7 @@ class Load:
         """Read everything, and return what is wrong."""
         reader = Reader(*self._of("reader", 0))
         found, starts = {}, {}
-        for place in self.places(RECORDS) + self.places(DELETED):
+        for place in self._followed():
             starts[place], found[place] = await self.start("reader", reader.read(place))
         await self.start("member-9", self._member(9).look())
         self.read = sum(map(len, found.values()))
@@ -113,12 +136,38 @@ class Load:
     def places(self, topic: str) -> list[Place]:
         return [(topic, it) for it in range(self._topics[topic])]
 
+    def _followed(self) -> list[Place]:
+        quiet = self.places(QUIET) if QUIET in self._topics else []
+        return self.places(RECORDS) + self.places(DELETED) + quiet
+
     def _of(self, kind: str, number: int) -> tuple[Any, ...]:
         return number, self._brokers, self._cluster.rng(kind, number), self.seen
 
     def _producer(self, number: int) -> Producer:
         size = self._cluster.nature.record_bytes
         return Producer(*self._of("producer", number), history=self.records, record_bytes=size)
+
+    def _bursts(self) -> BurstProducer:
+        return BurstProducer(
+            *self._of("producer", 4),
+            history=self.records,
+            record_bytes=self._cluster.nature.record_bytes,
+        )
+
+    def _session_reader(self, number: int) -> SessionReader:
+        nature = self._cluster.nature
+        delay_s = nature.weather.delay_s[1]
+        late_s = LATE_S + REQUESTS * delay_s if nature.is_calm and not nature.faults else None
+        return SessionReader(
+            *self._of("reader", number),
+            places=self.places(QUIET) if number % 2 else self._followed(),
+            history=self.records,
+            deleted=lambda place: self._deleter.acknowledged.get(place, 0),
+            may_start_later=lambda place: place in self._deleter.attempted,
+            has_lost=self._cluster.lost.has_lost,
+            record_bytes=nature.record_bytes,
+            patience=Patience(late_s, refusals=nature.short_turns),
+        )
 
     def _idempotent(self) -> IdempotentProducer:
         return IdempotentProducer(

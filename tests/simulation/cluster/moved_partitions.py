@@ -2,13 +2,15 @@
 
 Such a partition has a move to the new leader; the entry ends it and closes both streams, which were the old leader's,
 and everything that the old leader has acknowledged is in the bucket by then. So nothing but its own request can have
-made the entry.
+made the entry. And whoever a partition leaves, it gets no leader that has ended
+or is about to, unless there is no other.
 """
 
 from collections.abc import Callable, Iterator
 
 from headrace.metadata.image import MetadataImage, PartitionImage
 from headrace.metadata.images.brokers import has_ended
+from headrace.metadata.images.draining import closed_brokers
 from tests.simulation.cluster.entries import Step
 from tests.simulation.cluster.records import Place
 
@@ -46,6 +48,9 @@ class MovedPartitions:
                 key = (topic_id, now.partition)
                 if last.leader != now.leader and new.moves.get(key) is not None:
                     yield f"{topic.name}-{now.partition} is led by {now.leader}, and moves: {new.moves[key]}"
+                if last.leader != now.leader and now.leader in _unfit(old):
+                    where = f"{topic.name}-{now.partition}"
+                    yield f"{where} gets the leader {now.leader}, which has ended or is about to"
                 if last.leader != now.leader and not has_ended(old.brokers, last.leader):
                     self._moved()
                     move = old.moves.get(key)
@@ -66,3 +71,10 @@ class MovedPartitions:
         told, end = self._end(place, last.leader), new.streams[last.data_stream_id].end_offset
         if end < told and not self._has_lost(place):
             yield f"{place} leaves {last.leader} up to {end}, which has acknowledged it up to {told}"
+
+
+def _unfit(image: MetadataImage) -> set[int]:
+    """Brokers that must not become leaders, unless there are no others."""
+    active = {it.node_id for it in image.brokers.values() if not it.fenced}
+    closed = closed_brokers(image.brokers, image.logs, image.configs)
+    return {*image.brokers} - active | (closed if active - closed else set())

@@ -38,6 +38,7 @@ DRAINED = "broker drained"
 BUCKET_LOST = "bucket out of a broker's reach"
 ONE_WAY_LONG = "one-way cut beyond the session"
 EACH_WAY_LONG = "each one-way cut beyond the session"
+MOVE_DISTURBED = "move disturbed"
 # After these every process that has not been stopped goes on.
 HARMLESS = frozenset(
     {
@@ -87,6 +88,14 @@ class Nature:
         None  # between moves of partitions; None: there are none
     )
     balances: bool = False  # the leading controller keeps brokers even
+    readers: int = 0  # with fetch sessions that wait
+    cache_bytes: int = (
+        16 << 20
+    )  # of records, and as much of blocks: what is not there is read from the bucket
+    short_turns: bool = (
+        False  # of the event loop: whatever goes on in steps is interrupted at each of them
+    )
+    moves_back: float = 0.0  # probability that a partition is moved back at once
 
     @property
     def sees_ends(self) -> bool:

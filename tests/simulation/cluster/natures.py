@@ -11,6 +11,7 @@ from tests.simulation.cluster.nature import (
     DRAINED,
     EACH_WAY_LONG,
     MAX_DRIFT,
+    MOVE_DISTURBED,
     ONE_WAY_LONG,
     Nature,
     draw,
@@ -45,6 +46,8 @@ def nature(*faults: str, weather: Weather | None = None) -> Nature:
 MOVE_PAUSE_S = (0.05, 0.3)
 SELDOM_MOVES_S = (4.0, 9.0)  # longer than a broker rests in the balance
 SLOW_BUCKET = Weather(delay_s=(0.1, 0.5))
+SLOW_READS = Weather(delay_s=(0.02, 0.2))
+SMALL_CACHE_BYTES = 256 << 10
 SLOW_UPLOADS = Weather(put_s=(0.6, 1.0))
 # That a drain reads into, and counts with the first record of a segment.
 DRAIN_BUFFER_BYTES = 1_310_720
@@ -158,5 +161,47 @@ NATURES = {
     ),
     "one-way cuts": nature(ONE_WAY_LONG),
     "each one-way cut": replace(nature(EACH_WAY_LONG), send_pause_s=0.1),
+    # Somebody is always about to read what is just being written, moved or deleted.
+    "readers": replace(nature(), readers=2, send_pause_s=0.06),
+    "cold readers": replace(
+        nature(weather=SLOW_READS),
+        readers=2,
+        cache_bytes=SMALL_CACHE_BYTES,
+        upload_interval_ms=300,
+        short_turns=True,
+    ),
+    "readers and moves": replace(
+        nature(), readers=2, move_pause_s=MOVE_PAUSE_S, moves_back=0.3, short_turns=True
+    ),
+    "readers, leases end": replace(nature("leases end"), readers=2, short_turns=True),
+    "readers, moves and kills": replace(
+        nature("kill", "broker stopped in order"),
+        readers=2,
+        cache_bytes=SMALL_CACHE_BYTES,
+        move_pause_s=MOVE_PAUSE_S,
+        upload_interval_ms=300,
+    ),
+    "moves disturbed": replace(
+        nature(MOVE_DISTURBED), pause_s=(0.1, 0.5), move_pause_s=MOVE_PAUSE_S, moves_back=0.4
+    ),
+    "moves disturbed, brokers drained and lost": replace(
+        nature(MOVE_DISTURBED, DRAINED, "broker lost", "broker stopped in order"),
+        pause_s=(0.1, 0.6),
+        move_pause_s=MOVE_PAUSE_S,
+    ),
+    "moves disturbed, slow bucket": replace(
+        nature(MOVE_DISTURBED, weather=SLOW_READS),
+        pause_s=(0.1, 0.5),
+        move_pause_s=MOVE_PAUSE_S,
+        moves_back=0.4,
+        readers=1,
+    ),
+    "moves disturbed, controllers change": replace(
+        nature(MOVE_DISTURBED, "all controllers", "leader and another", "connections reset"),
+        pause_s=(0.1, 0.6),
+        sync_s=0.03,
+        move_pause_s=MOVE_PAUSE_S,
+        moves_back=0.3,
+    ),
     "clocks": replace(nature("wall clock set", "isolate"), clock_drift=MAX_DRIFT),
 }

@@ -64,6 +64,22 @@ class Producer(Client):
         return True
 
 
+class BurstProducer(Producer):
+    """Sends some records at once, and then none for a while."""
+
+    async def run_in_bursts(
+        self, places: list[Place], until_s: float, pause_s: tuple[float, float]
+    ) -> None:
+        """Send until a moment, with pauses between bursts."""
+        while asyncio.get_running_loop().time() < until_s:
+            for place in self.rng.sample(places, self.rng.randint(1, len(places))):
+                try:
+                    await self._send(place)
+                except LOST:
+                    await asyncio.sleep(PAUSE_AFTER_ERROR_S)
+            await asyncio.sleep(self.rng.uniform(*pause_s))
+
+
 @dataclass(frozen=True, slots=True)
 class _Batch:
     """One batch that is not acknowledged yet."""

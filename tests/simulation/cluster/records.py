@@ -59,6 +59,9 @@ class RecordHistory:
     acknowledged: int = 0
     ends: dict[Place, int] = field(default_factory=dict)  # behind what is acknowledged
     told_ends: dict[tuple[Place, int], int] = field(default_factory=dict)  # likewise, by a broker
+    told: dict[tuple[Place, int], list[tuple[int, float]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )  # likewise, each end with when it was told
     seen: dict[tuple[Place, int], Seen] = field(default_factory=dict)  # by consumers
 
     def see(self, place: Place, offset: int, seen: Seen) -> None:
@@ -81,6 +84,12 @@ class RecordHistory:
             self.ends[place] = max(offset + 1, self.ends.get(place, 0))
             by_broker = place, node_id
             self.told_ends[by_broker] = max(offset + 1, self.told_ends.get(by_broker, 0))
+            self.told[by_broker].append((offset + 1, now_s))
+
+    def told_end(self, place: Place, node_id: int, by_s: float) -> int:
+        """How far a broker had acknowledged a partition at a moment."""
+        told = reversed(self.told[place, node_id])
+        return next((end for end, at_s in told if at_s <= by_s), 0)
 
     def judge(
         self,

@@ -8,7 +8,6 @@ import itertools
 import json
 import logging
 import os
-import random
 import signal
 import sys
 import time
@@ -17,10 +16,11 @@ from collections import Counter
 from unittest.mock import patch
 
 from headrace.metadata import startup
-from tests.simulation.cluster import inspection, settings
+from tests.simulation.cluster import inspection, settings, short_turns
 from tests.simulation.cluster.appendable import Gaps, left_frozen
 from tests.simulation.cluster.balance_judge import BalanceMoves
 from tests.simulation.cluster.cluster import Cluster
+from tests.simulation.cluster.drawn import drawn
 from tests.simulation.cluster.entries import JudgedLog
 from tests.simulation.cluster.entry_judges import (
     DrainedLogs,
@@ -32,7 +32,7 @@ from tests.simulation.cluster.faults import Story
 from tests.simulation.cluster.load import Load
 from tests.simulation.cluster.loop import ClusterLoop
 from tests.simulation.cluster.moved_partitions import MovedPartitions
-from tests.simulation.cluster.nature import Nature, draw
+from tests.simulation.cluster.nature import Nature
 from tests.simulation.cluster.natures import NATURES
 from tests.simulation.cluster.records import Place
 
@@ -78,14 +78,14 @@ class Run:
         self,
         seed: int,
         seconds: float,
-        nature: Nature | None,
+        nature: Nature,
         *,
         says: bool = False,
     ) -> None:
         self._says = says
         self.report = Report(seed)
         self._seconds = seconds
-        self._nature = nature or draw(random.Random(f"{seed} nature"))
+        self._nature = nature
 
     async def main(self) -> None:
         """Begin, load with faults, calm, judge."""
@@ -237,6 +237,9 @@ def simulate(
     gc.freeze()
     gc.disable()
     begun_s = time.process_time()
+    nature = nature or drawn(seed)
+    if nature.short_turns:
+        short_turns.begin()
     signal.signal(signal.SIGPROF, _hangs)
     signal.setitimer(signal.ITIMER_PROF, MAX_PROCESSOR_S)
     run = Run(seed, seconds, nature, says=says)

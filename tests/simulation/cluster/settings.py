@@ -51,6 +51,7 @@ def controller(nature: Nature, node_id: int) -> NodeConfig:
         process_roles=("controller",),
         network=NetworkConfig(listeners=()),
         storage=_storage(nature),
+        log=LogConfig(max_message_bytes=max_message_bytes(nature)),
         metadata=MetadataConfig(
             log_dir="/metadata",
             controller_listeners=(Endpoint("CONTROLLER", host_of(node_id), CONTROLLER_PORT),),
@@ -84,7 +85,7 @@ def broker(nature: Nature, node_id: int, host: str) -> NodeConfig:
         ),
         log=LogConfig(
             auto_create_topics=False,
-            max_message_bytes=MIB,
+            max_message_bytes=max_message_bytes(nature),
             checkpoint_interval_bytes=nature.checkpoint_interval_bytes,
             retention_check_interval_ms=2_000,
         ),
@@ -108,6 +109,11 @@ def wal_path(nature: Nature, node_id: int, host: str) -> str:
     return f"{SHARED}/wal-{node_id}"
 
 
+def max_message_bytes(nature: Nature) -> int:
+    """Return how large a batch may be: not so that it fills the cache."""
+    return min(MIB, nature.cache_bytes // 4)
+
+
 def _metadata(nature: Nature) -> dict[str, Any]:
     return {
         "election_timeout_ms": nature.election_timeout_ms,
@@ -125,9 +131,10 @@ def _metadata(nature: Nature) -> dict[str, Any]:
 def _storage(nature: Nature) -> StorageConfig:
     return StorageConfig(
         bucket_uri=BUCKET,
-        log_cache_bytes=16 * MIB,
-        block_cache_bytes=16 * MIB,
-        upload_threshold_bytes=nature.upload_threshold_bytes,
+        log_cache_bytes=nature.cache_bytes,
+        block_cache_bytes=nature.cache_bytes,
+        upload_threshold_bytes=min(nature.upload_threshold_bytes, nature.cache_bytes),
+        object_block_bytes=min(MIB, nature.cache_bytes // 8),
         upload_interval_ms=nature.upload_interval_ms,
         stream_split_bytes=nature.stream_split_bytes,
         object_prepare_ttl_ms=8_000,

@@ -8,13 +8,14 @@ first and last seed, records acknowledged, processor seconds, and the seeds that
 """
 
 import argparse
+import ast
 import hashlib
 import multiprocessing
 import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -102,11 +103,25 @@ def next_seed(ledger: Path) -> int:
 
 def code() -> str:
     """Return a name of the code that is simulated: its version of all modules, and of the simulation."""
+    return _version(path.read_bytes() for path in _modules(*PACKAGES, "tests/simulation"))
+
+
+def simulation() -> str:
+    """Return a name of the simulation itself: natures, faults, clients and judges, however they are laid out."""
+    modules = [it for it in _modules("tests/simulation/cluster") if it.name != Path(__file__).name]
+    trees = (ast.parse(path.read_text()) for path in modules)
+    return _version(ast.dump(it).encode() for it in trees)
+
+
+def _modules(*folders: str) -> Iterator[Path]:
+    for folder in folders:
+        yield from sorted((LEDGER.parents[3] / folder).rglob("*.py"))
+
+
+def _version(contents: Iterable[bytes]) -> str:
     found = hashlib.sha256()
-    root = LEDGER.parents[3]
-    for folder in (*PACKAGES, "tests/simulation"):
-        for path in sorted((root / folder).rglob("*.py")):
-            found.update(path.read_bytes())
+    for content in contents:
+        found.update(content)
     return found.hexdigest()[:12]
 
 

@@ -159,6 +159,80 @@ async def fetch(
     return Fetched(found.error_code, found.high_watermark, kept)
 
 
+class Wanted(NamedTuple):
+    """What a fetch waits for, and its limits."""
+
+    max_bytes: int
+    partition_bytes: int
+    wait_ms: int = 0
+    min_bytes: int = 1
+
+
+class ToldPartition(NamedTuple):
+    """One partition of the answer to a fetch in a session."""
+
+    code: int
+    start: int  # of the log
+    high_watermark: int
+    size_bytes: int
+    end: int  # behind the last record; without one, the high watermark
+    records: list[tuple[int, bytes]]
+
+
+class SessionAnswer(NamedTuple):
+    """The answer to a fetch in a session: only partitions with news."""
+
+    code: int
+    session_id: int
+    told: dict[tuple[str, int], ToldPartition]
+
+
+async def fetch_session(
+    connection: Connection,
+    session: tuple[int, int],
+    named: dict[tuple[str, int], int],
+    forgotten: list[tuple[str, int]],
+    wanted: Wanted,
+    *,
+    within_s: float,
+) -> SessionAnswer:
+    """Fetch in a session (id, epoch), of which partitions are named from an offset on, and some forgotten."""
+    topics = [
+        _FETCHED(
+            topic=topic,
+            partitions=[
+                _FETCHED.FetchPartition(
+                    partition=index, fetch_offset=at, partition_max_bytes=wanted.partition_bytes
+                )
+            ],
+        )
+        for (topic, index), at in named.items()
+    ]
+    request = FetchRequest(
+        max_wait_ms=wanted.wait_ms,
+        min_bytes=wanted.min_bytes,
+        max_bytes=wanted.max_bytes,
+        session_id=session[0],
+        session_epoch=session[1],
+        topics=topics,
+        forgotten_topics_data=[
+            FetchRequest.ForgottenTopic(topic=topic, partitions=[it]) for topic, it in forgotten
+        ],
+    )
+    answer = await connection.ask(ApiKey.FETCH, 11, request, within_s=within_s)
+    told = {}
+    for topic in answer.responses:
+        for it in topic.partitions:
+            place = (topic.topic, it.partition_index)
+            data = memoryview(bytes(it.records or b""))
+            records = list(_records(data))
+            end = records[-1][0] + 1 if records else it.high_watermark
+            told[place] = ToldPartition(
+                it.error_code, it.log_start_offset, it.high_watermark, len(data), end, records
+            )
+    return SessionAnswer(answer.error_code, answer.session_id, told)
+
+
 async def earliest(connection: Connection, topic: str, partition: int) -> tuple[int, int]:
     """Return (error, offset) of where a partition starts."""
     wanted = _LISTED.ListOffsetsPartition(partition_index=partition, timestamp=_EARLIEST)

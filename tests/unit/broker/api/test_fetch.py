@@ -11,7 +11,7 @@ import pytest
 from headrace.broker.api import fetch as fetch_api
 from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.cluster.cluster_view import ClusterView
-from headrace.broker.fetch.reader import FetchReader
+from headrace.broker.fetch.reader import MAX_COLD_WAIT_MS, FetchReader
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
@@ -365,7 +365,8 @@ def test_what_is_published_while_the_bucket_is_read_is_not_missed() -> None:
         waiting = asyncio.create_task(
             broker.later(11, request(both, wait_ms=60_000, min_bytes=2 * size))
         )
-        await asyncio.sleep(1)  # `u` has been found empty, `t` is being read
+        # `u` has been found empty, `t` is being read, and will be before its read goes on without the fetch.
+        await asyncio.sleep(MAX_COLD_WAIT_MS / 2000)
         other.fill(1)
         broker.log.data.bucket.set()
         told = await waiting

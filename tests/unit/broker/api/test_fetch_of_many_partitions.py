@@ -312,6 +312,23 @@ def test_what_is_published_between_the_slices_is_not_missed() -> None:
     virtual_time.run(run())
 
 
+def test_what_is_published_between_the_slices_wakes_who_goes_on_waiting() -> None:
+    async def run() -> None:
+        broker = ManyPartitions()
+        await broker.begin()
+        all_of_them = [asked(index=index) for index in range(MANY)]
+        reply, waiting = broker.fetch(topics=[("t", all_of_them)], wait_ms=60_000)
+        assert waiting is not None
+        while broker.looked_up < 2 * SLICE_PARTITIONS:
+            await asyncio.sleep(0)
+        broker.served[1].fill(1)  # has been read, and was empty
+        await waiting
+        assert asyncio.get_running_loop().time() < 1
+        assert told(reply) == [1]
+
+    virtual_time.run(run())
+
+
 async def forget_all(broker: ManyPartitions) -> None:
     broker.fetch(forgotten=[("t", range(len(broker.served)))])
 

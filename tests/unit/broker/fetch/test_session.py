@@ -246,6 +246,38 @@ def test_a_request_that_was_overtaken_leaves_what_is_to_be_read(client: Client) 
     assert not log.readers
 
 
+def test_a_request_that_is_overtaken_while_it_is_answered_takes_nothing_more_in(
+    client: Client,
+) -> None:
+    log = FakeLog()
+    first = client.begin({"t": [asks(0, 10)]})
+    reads = read_of(first, t0=Read("t0", 10, partition=log))
+    assert first.begin_answer(0).error is ErrorCode.NONE
+    client.epoch += 1
+    second = client.begin()  # between two slices
+    assert list(first.news(reads)) == reads
+    assert looked_at(second) == ["t0", "t1", "u0"]
+    assert not log.readers
+
+
+def test_what_is_forgotten_while_it_is_read_does_not_come_back(client: Client) -> None:
+    log = FakeLog()
+    context = client.begin()
+    reads = read_of(context, t0=Read("t0", 10, size_bytes=5, partition=log))
+    completed(context.session.update(request(0, 0, forgotten={"t": [0]})))
+    finished(context, reads, 0)
+    assert partitions(context) == ["t1", "u0"]
+    assert not log.readers
+
+
+def test_what_is_forgotten_has_not_moved_any_more(client: Client) -> None:
+    """A fetch that waits would count it."""
+    session = client.begin().session
+    session.partition_moved(session.all()[0])
+    completed(session.update(request(0, 0, forgotten={"t": [0]})))
+    assert session.moved == set()
+
+
 @pytest.mark.parametrize("how", ["forgotten", "closed", "evicted", "a full fetch", "no room"])
 def test_nothing_listens_for_a_partition_that_has_left(how: str) -> None:
     sessions = FetchSessions(1, random.Random(1), max_partitions=4)

@@ -62,3 +62,14 @@ def test_a_partition_that_must_be_read_ends_the_count() -> None:
     assert scene.session.look() == scene.targets
     scene.waiting.begin()
     assert not scene.waiting.must_read
+
+
+def test_what_moves_while_it_is_read_is_counted_once_it_waits() -> None:
+    """The read has found it empty, and its session is told of a move once."""
+    scene = Scene()
+    scene.move(1, 60)
+    scene.waiting.begin()
+    scene.waiting.add([(scene.targets[1], CountedBytes(0, 0, None))])
+    scene.move(2, 40)  # while others of the read are added
+    assert not scene.waiting.count(10)
+    assert scene.waiting.has_enough

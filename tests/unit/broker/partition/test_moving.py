@@ -1,10 +1,11 @@
 """Moves of partitions from and to one broker: uploads, the freeze, and what ends it."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -24,6 +25,7 @@ from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.moves import MOVES_AT_ONCE
 from headrace.metadata.levels import METADATA_FEATURE, MOVES_LEVEL
+from headrace.metadata.records.brokers import FenceBrokerRecord, FenceReason
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium, LogRecord
 from headrace.metadata.records.topics import (
@@ -190,6 +192,19 @@ class Broker:
         batch = memoryview(bytearray(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions())))
         return self.partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _: None)
 
+    @contextmanager
+    def noted_freezes(self) -> Iterator[list[bool]]:
+        """Note each time that the partition is frozen or thawed."""
+        noted: list[bool] = []
+        set_frozen = self.partition.set_frozen
+
+        def note(*, frozen: bool) -> None:
+            noted.append(frozen)
+            set_frozen(frozen=frozen)
+
+        with patch.object(self.partition, "set_frozen", note):
+            yield noted
+
     @property
     def is_served(self) -> bool:
         return self.registry.get(KEY) is self.partition
@@ -306,8 +321,9 @@ def test_without_an_answer_it_stays_frozen_until_the_metadata_tell(error: Any) -
         async with broker.running():
             broker.client.begin_move()
             await broker.frozen()
-            await asyncio.sleep(3 * MAX_FREEZE_MS / 1000)
-            assert broker.partition.is_frozen
+            with broker.noted_freezes() as noted:
+                await asyncio.sleep(3 * MAX_FREEZE_MS / 1000)
+            assert noted == []  # also not for a moment, until the next attempt
             assert isinstance(broker.append(), Rejection)
             asked = len(broker.client.asked)
             broker.client.take_back()
@@ -450,6 +466,73 @@ def test_large_partitions_are_uploaded_while_they_are_served(
     run(main())
 
 
+def test_a_move_that_is_taken_back_during_its_uploads_freezes_nothing() -> None:
+    """Its end was told before the freeze, which nothing would end any more."""
+
+    async def main() -> None:
+        broker = Broker()
+        broker.leaving.took_s = 1.0
+        async with broker.running():
+            broker.client.begin_move()
+            await asyncio.sleep(0.5)
+            broker.client.take_back()
+            with broker.noted_freezes() as noted:
+                await asyncio.sleep(5)
+            assert noted == []
+            assert broker.client.asked == []
+            assert isinstance(broker.append(), Accepted)
+
+    run(main())
+
+
+def test_a_move_that_replaces_another_begins_once_that_has_ended() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.leaving.took_s = 1.0
+        async with broker.running():
+            broker.client.begin_move()
+            await asyncio.sleep(0.5)
+            broker.client.begin_move(target=3)
+            newest = broker.client.image.moves[KEY]
+            await asyncio.sleep(0.1)
+            assert len(broker.leaving.begun) == 1
+            await broker.frozen()
+            assert len(broker.leaving.begun) == len(broker.leaving.ended) + 1 == 2
+            await asyncio.sleep(5)
+            assert {it.move_epoch for it in broker.client.asked} == {newest.epoch}
+
+    run(main())
+
+
+def test_a_partition_that_opens_after_its_move_is_known_moves() -> None:
+    async def main() -> None:
+        broker = Broker(partitions=2)
+        async with broker.running():
+            broker.client.begin_move(index=1)
+            await asyncio.sleep(1)
+            assert broker.client.asked == []
+            opened = broker.serve(1)
+            await asyncio.sleep(5)
+            assert [it.partition for it in broker.client.asked] == [1]
+            assert opened not in broker.registry.all()
+
+    run(main())
+
+
+def test_moves_that_are_known_before_it_runs_are_carried_out() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.client.begin_move()
+        broker.client.apply(*topic_records("u", 2, leader=TARGET))
+        broker.client.begin_move(2, target=NODE_ID)
+        async with broker.running():
+            assert (topic_id(2), 0) in broker.registry.transit
+            await asyncio.sleep(5)
+            assert not broker.is_served
+
+    run(main())
+
+
 def test_only_some_move_at_a_time_the_oldest_first() -> None:
     async def main() -> None:
         count = MOVES_AT_ONCE + 4
@@ -520,6 +603,20 @@ class TestLeaving:
 
             broker.client.is_lease_valid = lag  # type: ignore[method-assign]
             assert await self.waited_s(broker) < MAX_LEAVE_MS / 1000 + 1
+
+        run(main())
+
+    @pytest.mark.parametrize("why", ["no lease", "below the level", "the other one is fenced"])
+    def test_it_does_not_wait_where_nobody_can_take_them(self, why: str) -> None:
+        async def main() -> None:
+            broker = Broker() if why == "below the level" else self.broker()
+            if why == "below the level":
+                broker.client.apply(FeatureRecord(METADATA_FEATURE, MOVES_LEVEL - 1))
+            elif why == "no lease":
+                broker.client.is_lease_valid = lambda: False  # type: ignore[method-assign]
+            else:
+                broker.client.apply(FenceBrokerRecord(TARGET, TARGET, FenceReason.SESSION_EXPIRED))
+            assert await self.waited_s(broker) == 0
 
         run(main())
 

@@ -63,6 +63,21 @@ def test_what_comes_and_leaves_again_at_once_is_waited_for_as_well() -> None:
     run(main())
 
 
+def test_who_waits_goes_on_though_it_was_held_once_more_meanwhile() -> None:
+    """Several entries may tell of one move."""
+
+    async def main() -> None:
+        transit = PartitionsInTransit()
+        transit.hold(A)
+        waits = asyncio.create_task(settled_after_s(transit, A))
+        await asyncio.sleep(0.5)
+        transit.hold(A)
+        transit.release(A)
+        assert await waits == 0.5
+
+    run(main())
+
+
 def test_the_wait_has_an_end() -> None:
     async def main() -> None:
         transit = PartitionsInTransit()

@@ -247,6 +247,32 @@ def test_partitions_whose_moves_were_taken_back_rest_before_the_next(controller)
     assert len(moves(controller)) == 2
 
 
+def test_a_partition_that_has_moved_does_not_rest(controller):
+    """Its new leader may leave as well."""
+    departures = Departures()
+    controller.led_by(1)
+    leave(controller)
+    round_of(controller, departures)
+    before = controller.image
+    (move,) = before.moves.values()
+    finish(controller, 1)
+    departures.follow(before, controller.image, 1_000)
+    leave(controller, move.target)
+    round_of(controller, departures, now_ms=1_000)
+    (again,) = controller.image.moves.values()
+    assert again.target == 5 - move.target
+
+
+def test_partitions_of_a_topic_go_to_who_leads_fewest_of_it(controller):
+    """Though that one leads more of another topic."""
+    controller.led_by(1, "a", partitions=2)
+    controller.led_by(3, "b", partitions=4)
+    controller.apply(PartitionChangeRecord(controller.image.topic("a").topic_id, 0, 2, 1))
+    leave(controller)
+    round_of(controller)
+    assert moves(controller) == {("a", 1): 3}
+
+
 class TestNothingLeft:
     """A broker that leaves and leads nothing is looked at once, not at each tick."""
 

@@ -254,6 +254,23 @@ class TestFinishing:
         assert is_open(controller) == [True, True]
         assert move(controller) is None
 
+    def test_a_stream_that_another_epoch_has_opened_is_not_closed(self, controller):
+        begin(controller)
+        it = partition(controller)
+        streams = (
+            StreamToClose(it.data_stream_id, it.leader_epoch - 1, 0),
+            StreamToClose(it.meta_stream_id, it.leader_epoch, 0),
+        )
+        assert controller.do(finishing(controller, streams=streams)).taken_back is not None
+        assert is_open(controller) == [True, True]
+
+    def test_a_stream_that_is_closed_is_not_closed_again(self, controller):
+        begin(controller)
+        it = partition(controller)
+        controller.close(it.meta_stream_id, 0)
+        assert controller.do(finishing(controller)).taken_back is not None
+        assert partition(controller).leader == 1
+
     @pytest.mark.parametrize("streams", [(), "data", "another"])
     def test_both_streams_of_the_partition_are_closed(self, controller, streams):
         other = partition(controller, 1)

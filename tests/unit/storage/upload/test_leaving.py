@@ -101,6 +101,48 @@ def test_a_large_block_before_it_is_waited_for_but_none_behind():
     run(scenario())
 
 
+def test_what_is_all_in_an_older_block_is_waited_for():
+    """Nothing is left to be taken out of the block that is filled: the whole stream is in one on its way."""
+
+    async def scenario():
+        node, streams = await node_with_three()
+        await node.append_all(streams[1], [100])
+        node.store.hold()
+        forced = asyncio.create_task(node.engine.force_upload())
+        await settle()
+        node.engine.leaving.begin(LEAVES)
+        left = asyncio.create_task(node.engine.leaving.upload(LEAVES))
+        await settle()
+        assert not left.done()
+        assert node.engine.leaving.bytes_before >= 100
+        node.store.release_all()
+        await asyncio.gather(forced, left)
+        assert streams[1].committed_offset == 1
+        assert node.engine.leaving.bytes_before == 0
+
+    run(scenario())
+
+
+def test_who_waits_no_longer_counts_no_more():
+    async def scenario():
+        node, streams = await node_with_three()
+        await node.append_all(streams[1], [100])
+        node.store.hold()
+        forced = asyncio.create_task(node.engine.force_upload())
+        await settle()
+        node.engine.leaving.begin(LEAVES)
+        left = asyncio.create_task(node.engine.leaving.upload(LEAVES))
+        await settle()
+        assert node.engine.leaving.bytes_before >= 100
+        left.cancel()
+        await settle()
+        assert node.engine.leaving.bytes_before == 0
+        node.store.release_all()
+        await forced
+
+    run(scenario())
+
+
 def test_a_block_is_committed_after_what_was_taken_out_of_it():
     """Else the WAL would be trimmed past records that are in no object."""
 
