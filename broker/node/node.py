@@ -7,26 +7,47 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Final, NamedTuple
 
+from headrace.broker.collectors.role_metrics import RoleCollector
 from headrace.broker.node.address import BrokerAddress, NodeAddress
 from headrace.broker.node.admin import SERVING, NodeAdmin
 from headrace.broker.node.broker_role import BrokerRole
 from headrace.broker.node.controller_role import ControllerRole, controller_role
 from headrace.broker.node.environment import NodeEnvironment
-from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
+from headrace.broker.node.lifecycle import (
+    StoppedEarlyError,
+    causes,
+    running,
+    unless_stopped,
+    was_fenced,
+)
 from headrace.broker.node.private_directories import prepare_directories
+from headrace.broker.node.role_restarts import RoleRestarts
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.config.node import NodeConfig
 from headrace.config.quorum import is_broker, is_controller
+from headrace.metadata.errors import NodeFencedError
+from headrace.wal.errors import WalLockedError
 
 logger = logging.getLogger("headrace")
 
 __all__ = ["Node", "NodeAddress", "NodeEnvironment"]
 
 
-def _ignore_fencing(_reason: str) -> None:
-    """Do nothing: `run` raises."""
+class Fencing(NamedTuple):
+    """What is done around a fenced broker, which has to end its role in a bounded time."""
+
+    begin: Callable[[str], None] = lambda _reason: (
+        None
+    )  # it was fenced for this reason, and ends its role
+    end: Callable[[], None] = lambda: None  # the role is over, and nothing of it goes on
+    served: Callable[[], None] = lambda: None  # the next role serves
+
+
+IGNORED: Final = Fencing()
 
 
 class Node:
@@ -50,7 +71,7 @@ class Node:
         ready: Callable[[NodeAddress], None],
         stop: asyncio.Event,
         *,
-        on_fenced: Callable[[str], None] = _ignore_fencing,
+        fencing: Fencing = IGNORED,
     ) -> None:
         """Start, serve until `stop` is set, shut down cleanly; a `stop` while it is starting counts as well.
 
@@ -60,12 +81,11 @@ class Node:
         Args:
             ready: called once, when the node serves.
             stop: ends it.
-            on_fenced: called with the reason as soon as the broker is fenced; `run` then ends by
-                itself, once inflight work is cancelled.
+            fencing: told when the broker is fenced and when its role is over. It then begins again.
 
         Raises:
             ExceptionGroup: the failure of a part, once the others have been stopped; of
-                NodeFencedError or storage's FencedError, when the broker was fenced.
+                NodeFencedError or storage's FencedError, when the broker was fenced too often.
             UnexpectedError: in such a group; see `UnexpectedErrors`.
             OSError: an address cannot be bound.
             WalError, MetadataError, StorageError, ValueError: a part cannot start.
@@ -87,7 +107,7 @@ class Node:
                     role = controller_role(self._config, self._environment, admin, stop)
                     controller = await roles.enter_async_context(role)
                 if is_broker(self._config):
-                    await self._run_broker(controller, ready, stop, on_fenced)
+                    await self._run_broker(controller, ready, stop, fencing)
                 elif controller is not None:
                     idle = runtime_tuning.collect_when_idle(controller.requests_total)
                     async with running(idle):
@@ -105,17 +125,54 @@ class Node:
         controller: ControllerRole | None,
         ready: Callable[[NodeAddress], None],
         stop: asyncio.Event,
-        on_fenced: Callable[[str], None],
+        fencing: Fencing,
     ) -> None:
-        local = None if controller is None else controller.local
-        broker = BrokerRole(
-            self._config, self._environment, self._admin, local=local, on_fenced=on_fenced
-        )
+        """Run the broker; when it was fenced, end its role and begin another one, by the code of a start."""
+        restarts = RoleRestarts()
+        self._admin.server.expose(RoleCollector(lambda: restarts.total))
+        config, fenced_because = self._config, ""
 
         def serving(cluster_id: str, address: BrokerAddress) -> None:
-            ready(self._address(controller, cluster_id, address))
+            if not restarts.total:
+                ready(self._address(controller, cluster_id, address))
+            else:
+                logger.info("the broker that was fenced serves again")
+                fencing.served()
 
-        await broker.run(serving, stop)
+        while True:
+            role = BrokerRole(
+                config,
+                self._environment,
+                self._admin,
+                local=None if controller is None else controller.local,
+                on_fenced=fencing.begin,
+            )
+            try:
+                return await role.run(serving, stop)
+            except Exception as failure:
+                if _is_locked_out(failure, role) and fenced_because:
+                    msg = f"{fenced_because}; and what it was writing to its WAL does not end"
+                    raise NodeFencedError(msg) from failure
+                if stop.is_set() or not was_fenced(failure):
+                    raise
+                pause_ms = restarts.pause_ms(self._now_ms(), has_served=role.has_served)
+                if pause_ms is None:
+                    logger.error("this broker was fenced too often, its process ends")  # noqa: TRY400 - raised
+                    raise
+                fenced_because = "; ".join(dict.fromkeys(map(str, causes(failure))))
+            if role.bound:  # what clients and other brokers know
+                config = replace(config, network=replace(config.network, listeners=role.bound))
+            del role  # all of it may go
+            fencing.end()
+            logger.warning(
+                "the role of the fenced broker has ended, it begins again in this process",
+                extra={"reason": fenced_because, "restarts": restarts.total, "pause_ms": pause_ms},
+            )
+            self._admin.stage = "beginning again after it was fenced"
+            await unless_stopped(stop, asyncio.sleep(pause_ms / 1000))
+
+    def _now_ms(self) -> int:
+        return int(self._environment.monotonic_s() * 1000)
 
     def _address(
         self, controller: ControllerRole | None, cluster_id: str, broker: BrokerAddress | None
@@ -129,3 +186,7 @@ class Node:
             admin_url=self._admin.url,
             broker=broker,
         )
+
+
+def _is_locked_out(failure: Exception, role: BrokerRole) -> bool:
+    return not role.has_log and any(isinstance(it, WalLockedError) for it in causes(failure))
