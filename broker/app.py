@@ -11,8 +11,9 @@ from typing import Final
 
 from headrace.broker.node.address import NodeAddress
 from headrace.broker.node.environment import NodeEnvironment
-from headrace.broker.node.lifecycle import EXPECTED_FAILURES, FENCINGS, causes
+from headrace.broker.node.lifecycle import EXPECTED_FAILURES
 from headrace.broker.node.node import Fencing, Node
+from headrace.broker.node.role_ends import is_fencing, leaves
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.unexpected_errors import UnexpectedError, UnexpectedErrors
 from headrace.config.node import NodeConfig
@@ -91,7 +92,7 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         *EXPECTED_FAILURES,
         UnexpectedError,
     ) as group:
-        failures = causes(group)
+        failures = leaves(group)
     except* Exception:  # a bug, which keeps its traceback unless it has been told
         if unexpected.first is None:
             raise
@@ -99,7 +100,7 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         failures.append(unexpected.first)  # it came while the node was stopping
     if not failures:
         return EXIT_OK
-    fenced = any(isinstance(failure, FENCINGS) for failure in failures)
+    fenced = any(map(is_fencing, failures))
     for text in dict.fromkeys(map(str, failures)):
         logger.error("the node has stopped: %s", text)
     if fenced:
@@ -125,14 +126,15 @@ class _EndOfRole:
         logger.error("this broker is fenced and ends its role: %s", reason)
         self._over = _end_within(FENCED_END_MS, EXIT_FENCED)
 
-    def end(self) -> None:
-        """The role has ended, and has left memory behind."""
+    def end(self, _failure: BaseException) -> None:
+        """The role is over."""
         if self._over is not None:
             self._over.set()
             self._over = None
             if self._unexpected.first is None:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-        runtime_tuning.role_ended()
+        # Not now: what has failed still refers to the role.
+        asyncio.get_running_loop().call_soon(runtime_tuning.role_ended)
 
 
 def _end_within(limit_ms: int, exit_code: int) -> threading.Event:

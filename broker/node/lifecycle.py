@@ -6,17 +6,13 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 from headrace.broker.telemetry.unexpected_errors import UnexpectedError
-from headrace.metadata.errors import MetadataError, NodeFencedError
-from headrace.storage.errors import EngineFailedError, FencedError, StorageError
+from headrace.metadata.errors import MetadataError
+from headrace.storage.errors import StorageError
 from headrace.task_failures import report_unexpected
 from headrace.wal.errors import WalError
-from headrace.wal.objects.errors import WalFencedError
 
 # Raised because of the configuration or a failing dependency; anything else is a bug.
 EXPECTED_FAILURES: Final = (OSError, ValueError, MetadataError, StorageError, WalError)
-
-# The broker has lost its epoch or its log to another registration or a drainer, and nothing else is wrong with it.
-FENCINGS: Final = (NodeFencedError, FencedError, WalFencedError)
 
 T = TypeVar("T")
 
@@ -69,20 +65,3 @@ async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T
     if working.cancelled():
         raise StoppedEarlyError
     return working.result()
-
-
-def causes(failure: BaseException) -> list[BaseException]:
-    """What has raised a failure, or each one of a group; a failed engine is none if it has one itself."""
-    if isinstance(failure, BaseExceptionGroup):
-        return [cause for each in failure.exceptions for cause in causes(each)]
-    if isinstance(failure, EngineFailedError) and failure.__cause__ is not None:
-        return causes(failure.__cause__)
-    return [failure]
-
-
-def was_fenced(failure: BaseException) -> bool:
-    """Whether a broker has ended because it was fenced, and for no reason that is a bug."""
-    found = causes(failure)
-    return any(isinstance(it, FENCINGS) for it in found) and all(
-        isinstance(it, EXPECTED_FAILURES) for it in found
-    )

@@ -16,20 +16,16 @@ from headrace.broker.node.admin import SERVING, NodeAdmin
 from headrace.broker.node.broker_role import BrokerRole
 from headrace.broker.node.controller_role import ControllerRole, controller_role
 from headrace.broker.node.environment import NodeEnvironment
-from headrace.broker.node.lifecycle import (
-    StoppedEarlyError,
-    causes,
-    running,
-    unless_stopped,
-    was_fenced,
-)
+from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
 from headrace.broker.node.private_directories import prepare_directories
+from headrace.broker.node.role_ends import leaves, was_fenced
 from headrace.broker.node.role_restarts import RoleRestarts
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.config.node import NodeConfig
 from headrace.config.quorum import is_broker, is_controller
 from headrace.metadata.errors import NodeFencedError
+from headrace.storage.object_store.uri import MemoryLocation, parse_bucket_uri
 from headrace.wal.errors import WalLockedError
 
 logger = logging.getLogger("headrace")
@@ -37,17 +33,27 @@ logger = logging.getLogger("headrace")
 __all__ = ["Node", "NodeAddress", "NodeEnvironment"]
 
 
+def _ignore() -> None:
+    """Nobody is told."""
+
+
+def _ignore_reason(_reason: str) -> None:
+    """Nobody is told."""
+
+
+def _ignore_failure(_failure: BaseException) -> None:
+    """Nobody is told."""
+
+
 class Fencing(NamedTuple):
-    """What is done around a fenced broker, which has to end its role in a bounded time."""
+    """Who is told when the broker of a node is fenced, and begins again."""
 
-    begin: Callable[[str], None] = lambda _reason: (
-        None
-    )  # it was fenced for this reason, and ends its role
-    end: Callable[[], None] = lambda: None  # the role is over, and nothing of it goes on
-    served: Callable[[], None] = lambda: None  # the next role serves
+    begin: Callable[[str], None] = _ignore_reason  # the controller has fenced it; its role ends
+    end: Callable[[BaseException], None] = _ignore_failure  # it is over, another one begins
+    served: Callable[[], None] = _ignore  # that one serves
 
 
-IGNORED: Final = Fencing()
+UNTOLD: Final = Fencing()
 
 
 class Node:
@@ -71,7 +77,7 @@ class Node:
         ready: Callable[[NodeAddress], None],
         stop: asyncio.Event,
         *,
-        fencing: Fencing = IGNORED,
+        fencing: Fencing = UNTOLD,
     ) -> None:
         """Start, serve until `stop` is set, shut down cleanly; a `stop` while it is starting counts as well.
 
@@ -81,7 +87,7 @@ class Node:
         Args:
             ready: called once, when the node serves.
             stop: ends it.
-            fencing: told when the broker is fenced and when its role is over. It then begins again.
+            fencing: told when the broker is fenced, and how it goes on.
 
         Raises:
             ExceptionGroup: the failure of a part, once the others have been stopped; of
@@ -127,20 +133,24 @@ class Node:
         stop: asyncio.Event,
         fencing: Fencing,
     ) -> None:
-        """Run the broker; when it was fenced, end its role and begin another one, by the code of a start."""
+        """Run the broker; when it was fenced, and its role is over, begin another one by the code of a start."""
         restarts = RoleRestarts()
         self._admin.server.expose(RoleCollector(lambda: restarts.total))
-        config, fenced_because = self._config, ""
+        config, has_been_ready = self._config, False
 
         def serving(cluster_id: str, address: BrokerAddress) -> None:
-            if not restarts.total:
+            nonlocal has_been_ready
+            if not has_been_ready:
+                has_been_ready = True
                 ready(self._address(controller, cluster_id, address))
             else:
-                logger.info("the broker that was fenced serves again")
+                logger.info(
+                    "the broker that was fenced serves again", extra={"restarts": restarts.total}
+                )
                 fencing.served()
 
         while True:
-            role = BrokerRole(
+            broker = BrokerRole(
                 config,
                 self._environment,
                 self._admin,
@@ -148,28 +158,43 @@ class Node:
                 on_fenced=fencing.begin,
             )
             try:
-                return await role.run(serving, stop)
+                return await broker.run(serving, stop)
             except Exception as failure:
-                if _is_locked_out(failure, role) and fenced_because:
-                    msg = f"{fenced_because}; and what it was writing to its WAL does not end"
-                    raise NodeFencedError(msg) from failure
-                if stop.is_set() or not was_fenced(failure):
-                    raise
-                pause_ms = restarts.pause_ms(self._now_ms(), has_served=role.has_served)
+                if restarts.total and _is_locked_out(failure, broker):
+                    # By an operation of an earlier role that hangs, or by another process.
+                    raise NodeFencedError(
+                        "the WAL of the fenced broker is still in use"
+                    ) from failure
+                pause_ms = None
+                if was_fenced(failure) and self._may_begin_again(stop):
+                    pause_ms = restarts.pause_ms(self._now_ms(), has_served=broker.has_served)
                 if pause_ms is None:
-                    logger.error("this broker was fenced too often, its process ends")  # noqa: TRY400 - raised
                     raise
-                fenced_because = "; ".join(dict.fromkeys(map(str, causes(failure))))
-            if role.bound:  # what clients and other brokers know
-                config = replace(config, network=replace(config.network, listeners=role.bound))
-            del role  # all of it may go
-            fencing.end()
+                fencing.end(failure)
+                reason = "; ".join(dict.fromkeys(map(str, leaves(failure))))
+            if broker.bound:  # what clients and other brokers know
+                config = replace(config, network=replace(config.network, listeners=broker.bound))
+            del broker  # nothing else keeps it, and it has all of its caches
+            self._admin.stage = f"fenced ({reason}), begins again"
             logger.warning(
-                "the role of the fenced broker has ended, it begins again in this process",
-                extra={"reason": fenced_because, "restarts": restarts.total, "pause_ms": pause_ms},
+                "the role of the fenced broker is over; it begins again in this process",
+                extra={"reason": reason, "restarts": restarts.total, "pause_ms": pause_ms},
             )
-            self._admin.stage = "beginning again after it was fenced"
             await unless_stopped(stop, asyncio.sleep(pause_ms / 1000))
+
+    def _may_begin_again(self, stop: asyncio.Event) -> bool:
+        """Whether nothing but the role has ended, and the next one would find what this one has left."""
+        task = asyncio.current_task()
+        assert task is not None
+        if stop.is_set() or task.cancelling():  # by another part of the node that has failed
+            return False
+        if self._unexpected is not None and self._unexpected.first is not None:
+            return False
+        # A bucket in memory ends with the role that has opened it.
+        places = [self._config.storage.bucket_uri, self._config.wal.path]
+        return not any(
+            isinstance(parse_bucket_uri(it), MemoryLocation) for it in places if "://" in it
+        )
 
     def _now_ms(self) -> int:
         return int(self._environment.monotonic_s() * 1000)
@@ -188,5 +213,5 @@ class Node:
         )
 
 
-def _is_locked_out(failure: Exception, role: BrokerRole) -> bool:
-    return not role.has_log and any(isinstance(it, WalLockedError) for it in causes(failure))
+def _is_locked_out(failure: Exception, broker: BrokerRole) -> bool:
+    return not broker.has_log and any(isinstance(it, WalLockedError) for it in leaves(failure))
