@@ -138,8 +138,8 @@ def test_a_second_process_with_a_brokers_id_takes_its_place_once_the_firsts_sess
     scene.check_others_serve()
     scene.cluster.wait_until(lambda: is_ready_at_last(twin), "the second process serves")
     broker.resume()
-    # Its role is over, and the next one takes nothing from the process that has its place now: it waits for its session,
-    # or ends, as the log in a file that this node used last is another one.
+    # Its role is over, and the next one takes nothing from the process that has its place now: it waits for its
+    # session, or ends, as the log in a file that this node used last is another one.
     scene.cluster.wait_until(
         lambda: broker.has_logged(HAS_A_SECOND) or not broker.is_running, "the first gives way"
     )
