@@ -12,13 +12,12 @@ from typing import Final
 from headrace.broker.node.address import NodeAddress
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import EXPECTED_FAILURES
-from headrace.broker.node.node import Node
+from headrace.broker.node.node import Fencing, Node
+from headrace.broker.node.role_ends import is_fencing, leaves
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.unexpected_errors import UnexpectedError, UnexpectedErrors
 from headrace.config.node import NodeConfig
 from headrace.daemon_threads import in_daemon_thread, start_ahead
-from headrace.metadata.errors import NodeFencedError
-from headrace.storage.errors import FencedError
 
 __all__ = ["NodeAddress", "run_node"]
 
@@ -28,7 +27,7 @@ EXIT_OK: Final = 0
 EXIT_FAILED: Final = 1
 # 2 is a wrong configuration or command line
 EXIT_FENCED: Final = 3  # to be restarted at once: it registers again
-# Cancelling inflight work may hang in a device or a thread: the process exits after this.
+# Cancelling inflight work may hang in a device or a thread: the process exits if the role has not ended after this.
 FENCED_END_MS: Final = 4_000
 UNEXPECTED_END_MS: Final = 30_000
 # Where even that is not possible, the system ends it so much later.
@@ -75,7 +74,7 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         ready(address)
         runtime_tuning.started()
 
-    unexpected = UnexpectedErrors(lambda _reason: _end_within(UNEXPECTED_END_MS, EXIT_FAILED))
+    unexpected = UnexpectedErrors(_end_unexpected)
     failures: list[BaseException] = []
     try:
         with unexpected.watching(loop):
@@ -83,12 +82,17 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
                 # Names are looked up in threads of the loop, which it starts now.
                 await loop.getaddrinfo("localhost", 0)
             node = Node(config, NodeEnvironment(), unexpected=unexpected)
-            await node.run(serving, stop, on_fenced=_end_fenced)
+            ending = _EndOfRole(unexpected)
+            await node.run(
+                serving,
+                stop,
+                fencing=Fencing(ending.begin, ending.end, runtime_tuning.started),
+            )
     except* (
         *EXPECTED_FAILURES,
         UnexpectedError,
     ) as group:
-        failures = _leaves(group)
+        failures = leaves(group)
     except* Exception:  # a bug, which keeps its traceback unless it has been told
         if unexpected.first is None:
             raise
@@ -96,7 +100,7 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         failures.append(unexpected.first)  # it came while the node was stopping
     if not failures:
         return EXIT_OK
-    fenced = any(isinstance(failure, NodeFencedError | FencedError) for failure in failures)
+    fenced = any(map(is_fencing, failures))
     for text in dict.fromkeys(map(str, failures)):
         logger.error("the node has stopped: %s", text)
     if fenced:
@@ -106,33 +110,52 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
     return EXIT_FENCED if fenced else EXIT_FAILED
 
 
-def _end_fenced(reason: str) -> None:
-    logger.error("this node is fenced and ends: %s", reason)
-    _end_within(FENCED_END_MS, EXIT_FENCED)
+def _end_unexpected(_reason: str) -> None:
+    _end_within(UNEXPECTED_END_MS, EXIT_FAILED)
 
 
-def _end_within(limit_ms: int, exit_code: int) -> None:
-    """Exit within this time, even if some work cannot be cancelled, or there is no memory."""
+class _EndOfRole:
+    """Ends the process of a broker that was fenced, unless its role ends in time."""
+
+    def __init__(self, unexpected: UnexpectedErrors) -> None:
+        self._unexpected = unexpected
+        self._over: threading.Event | None = None  # of the role that ends
+
+    def begin(self, reason: str) -> None:
+        """Begin to wait for the end of the role."""
+        logger.error("this broker is fenced and ends its role: %s", reason)
+        self._over = _end_within(FENCED_END_MS, EXIT_FENCED)
+
+    def end(self, _failure: BaseException) -> None:
+        """The role is over."""
+        if self._over is not None:
+            self._over.set()
+            self._over = None
+            if self._unexpected.first is None:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        # Not now: what has failed still refers to the role.
+        asyncio.get_running_loop().call_soon(runtime_tuning.role_ended)
+
+
+def _end_within(limit_ms: int, exit_code: int) -> threading.Event:
+    """Exit within this time, even if some work cannot be cancelled, or there is no memory.
+
+    The event that is returned, once it is set, keeps the process from it; there is the alarm, too.
+    """
     limit_s = limit_ms / 1000
     # The default action of the signal needs nothing of this process; it has another exit code.
     alarm_s, left_s = limit_s + ALARM_AFTER_S, signal.getitimer(signal.ITIMER_REAL)[0]
     if not 0 < left_s < alarm_s:
         signal.setitimer(signal.ITIMER_REAL, alarm_s)
+    kept = threading.Event()
 
     def end() -> None:
+        is_kept = False
         try:
-            threading.Event().wait(limit_s)
+            is_kept = kept.wait(limit_s)
         finally:
-            os._exit(exit_code)
+            if not is_kept:
+                os._exit(exit_code)
 
     in_daemon_thread("end-of-process", end)
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
-    leaves: list[BaseException] = []
-    for failure in group.exceptions:
-        if isinstance(failure, BaseExceptionGroup):
-            leaves.extend(_leaves(failure))
-        else:
-            leaves.append(failure)
-    return leaves
+    return kept

@@ -37,7 +37,7 @@ NO_EPOCH: Final = -1
 HEARTBEAT_RETRIES: Final = 4  # per heartbeat interval, while the controller does not answer
 LEADER_SEARCH_MS: Final = 100  # pause between attempts, while the controllers elect a leader
 
-# Errors of the controller that mean that this process must stop.
+# Errors of the controller that mean that this registration is over.
 FENCED: Final = frozenset({ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED})
 
 
@@ -52,7 +52,7 @@ class BrokerIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BrokerSession:
-    """The registration of one process. Once fenced it stays fenced."""
+    """One registration of a broker. Once fenced it stays fenced: what follows is another registration."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class BrokerSession:
         self._fenced_because = reason
         self.lease.end()
         self._due.set()
-        logger.error("broker fenced, stopping", extra={"broker": self.node_id, "reason": reason})
+        logger.error("broker fenced", extra={"broker": self.node_id, "reason": reason})
         self._on_fenced(reason)
 
     def require_unfenced(self) -> None:

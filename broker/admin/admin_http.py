@@ -44,6 +44,10 @@ class AdminServer:
         """
         self.collectors.append((collector, take))
 
+    def withdraw(self, collector: Collector) -> None:
+        """Take metrics back."""
+        self.collectors = [it for it in self.collectors if it[0] is not collector]
+
     async def bind(self, host: str, port: int) -> int:
         """Listen without answering yet, and return the port.
 

@@ -1,14 +1,24 @@
 """The admin endpoint of a node: stage, readiness, metrics, and its address."""
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
+
+from prometheus_client.registry import Collector
 
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.collectors.offline_metrics import check_logs
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.telemetry.loop_turns import LoopTurns
-from headrace.broker.telemetry.readiness import CheckResult, Readiness
+from headrace.broker.telemetry.readiness import Check, CheckResult, Readiness
 from headrace.config.node import TelemetryConfig
+from headrace.metadata.log_admin import LogAdmin
+
+if TYPE_CHECKING:
+    from headrace.broker.admin.balance_http import AskBalance
+    from headrace.broker.admin.compaction_http import Compaction
+    from headrace.broker.admin.wal_resize_http import Resize
 
 NO_ADMIN_ENDPOINT = -1
 SERVING = "serving"
@@ -71,3 +81,50 @@ class NodeAdmin:
     async def shutdown(self) -> None:
         """Close the endpoint."""
         await self.server.shutdown()
+
+
+class RoleAdmin:
+    """What one role adds to the admin endpoint of its node, and takes back when it ends.
+
+    The endpoint outlives the role: what stayed there would keep all of the role in memory, and show it beside the next.
+    """
+
+    def __init__(self, node: NodeAdmin) -> None:
+        self.node = node
+        self._additions = ExitStack()
+
+    def expose(self, *collectors: Collector) -> None:
+        """Add metrics."""
+        for collector in collectors:
+            self.node.server.expose(collector)
+            self._additions.callback(self.node.server.withdraw, collector)
+
+    def check(self, *checks: Check) -> None:
+        """Add conditions of readiness."""
+        for check in checks:
+            self.node.readiness.add(check)
+            self._additions.callback(self.node.readiness.remove, check)
+
+    def answer_logs(self, logs: LogAdmin, balance: "AskBalance") -> None:
+        """Answer what operators ask of the metadata."""
+        server = self.node.server
+        self._additions.callback(setattr, server, "logs", server.logs)
+        self._additions.callback(setattr, server, "balance", server.balance)
+        server.logs, server.balance = logs, balance
+
+    def answer_storage(self, compaction: "Compaction", resize: "Resize") -> None:
+        """Answer what operators ask of the bucket and the WAL."""
+        server = self.node.server
+        self._additions.callback(setattr, server, "compaction", None)
+        self._additions.callback(setattr, server, "resize", None)
+        server.compaction, server.resize = compaction, resize
+
+    def name_turns(self, who: Callable[[], str]) -> None:
+        """Name the requests that had long turns of the event loop."""
+        turns = self.node.turns
+        self._additions.callback(setattr, turns, "who", turns.who)
+        turns.who = who
+
+    def take_back(self) -> None:
+        """Take everything back; it may be repeated."""
+        self._additions.close()

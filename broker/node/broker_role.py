@@ -15,7 +15,7 @@ from headrace.broker.collectors.move_metrics import MoveCollector
 from headrace.broker.collectors.relay_metrics import TransportCollector
 from headrace.broker.network.listener import Listener
 from headrace.broker.node.address import BrokerAddress
-from headrace.broker.node.admin import SERVING, NodeAdmin
+from headrace.broker.node.admin import SERVING, NodeAdmin, RoleAdmin
 from headrace.broker.node.broker_parts import BrokerParts
 from headrace.broker.node.bucket_health import BucketHealth
 from headrace.broker.node.ended_brokers import EndedBrokers
@@ -66,11 +66,12 @@ class BrokerRole:
             environment: of the node.
             admin: the node's admin endpoint.
             local: the controller of this node, if it has one.
-            on_fenced: called once, as soon as this process is fenced.
+            on_fenced: called once, as soon as this broker is fenced.
         """
         self._config = config
         self._environment = environment
         self._admin = admin
+        self._added = RoleAdmin(admin)
         self._cluster_id = config.cluster_id  # once known, requests go to this cluster only
         self._transport = self._quorum_transport(local)
         self._replayed = MetadataImage if local is None else local.image
@@ -80,7 +81,12 @@ class BrokerRole:
         self._parts: BrokerParts | None = None
         self._fenced_because = ""
         self._fenced = asyncio.Event()
-        admin.readiness.add(self._bucket.check)
+        self.bound: tuple[
+            Endpoint, ...
+        ] = ()  # the listeners with their actual ports, once they are bound
+        self.has_log = False  # it holds the WAL: nobody, this process included, writes there for an earlier role
+        self.has_served = False
+        self._added.check(self._bucket.check)
 
     async def run(self, ready: Callable[[str, BrokerAddress], None], stop: asyncio.Event) -> None:
         """Start, serve until `stop` is set, leave. Waits for a bucket or a controller that does not answer.
@@ -91,11 +97,17 @@ class BrokerRole:
 
         Raises:
             StoppedEarlyError: `stop` was set before any client could be served; also in a group.
-            NodeFencedError, FencedError: this process was fenced; in a group.
+            NodeFencedError, FencedError: this broker was fenced; in a group.
             ExceptionGroup: the failure of a part, once the others have been stopped.
             OSError: an address cannot be bound.
             WalError, MetadataError, StorageError, ValueError: a part cannot start.
         """
+        try:
+            await self._run(ready, stop)
+        finally:
+            self._added.take_back()
+
+    async def _run(self, ready: Callable[[str, BrokerAddress], None], stop: asyncio.Event) -> None:
         config = self._config
         self._admin.stage = "waiting for the bucket"
         store, log_location = await unless_stopped(stop, self._open_storage())
@@ -103,9 +115,11 @@ class BrokerRole:
         listener = Listener(config.network, environment.network, environment.monotonic_s)
         try:
             bound = await listener.bind()
+            self.bound = tuple(bound)
             registration = Registration(config, log_location, controller_lock=self._controller_lock)
             self._admin.stage = "waiting for the WAL"
             await unless_stopped(stop, registration.hold_log())
+            self.has_log = True
             cluster_id = log_location.claimed_cluster(config.cluster_id, config.node_id)
             client = MetadataClient(
                 config.metadata,
@@ -125,14 +139,14 @@ class BrokerRole:
             client.subscribe(self._follow_quorum)
             self._admin.stage = "waiting for a controller"
             await unless_stopped(stop, registration.register(client))
-            self._admin.server.logs = LogAdmin(
-                lambda: client.image, lambda it: client.change(it, Done)
+            self._added.answer_logs(
+                LogAdmin(lambda: client.image, lambda it: client.change(it, Done)),
+                lambda it: client.change(it, BalanceDescribed),
             )
-            self._admin.server.balance = lambda it: client.change(it, BalanceDescribed)
             log_registry = log_location.registry(client)
             others = EndedBrokers(client, environment.free_lock)
             drains = make_log_drains(config, environment, client, store, log_location)
-            self._admin.server.expose(DrainCollector(drains.statistics))
+            self._added.expose(DrainCollector(drains.statistics))
 
             def leave() -> None:
                 log_registry.leave()
@@ -188,7 +202,7 @@ class BrokerRole:
             await store.close()
             raise
         self._bucket.watch(store.statistics)
-        self._admin.readiness.add(
+        self._added.check(
             lambda: CheckResult("fence", ok=True, reason=f"WAL fence: {log_location.fenced_by}")
         )
         return store, log_location
@@ -241,7 +255,7 @@ class BrokerRole:
                 return parts.check_engine().ok and self._bucket.is_answering()
 
             client.tell_ability(is_able)
-            admin.server.expose(MoveCollector(moves.statistics))
+            self._added.expose(MoveCollector(moves.statistics))
             dispatcher = parts.dispatcher(listener.turns)
             jobs = [
                 parts.engine.run(),
@@ -263,6 +277,7 @@ class BrokerRole:
                 with suppress(StoppedEarlyError):
                     await unless_stopped(stop, parts.partitions.wait_attempted())
                     admin.stage = SERVING
+                    self.has_served = True
                     ready(client.image.cluster_id, self._address(bound, parts, recovery))
                     await stop.wait()
                 leave()
@@ -305,20 +320,20 @@ class BrokerRole:
         parts.engine.give_up_uploads("no controller answers")
 
     def _show(self, client: MetadataClient, parts: BrokerParts, listener: Listener) -> None:
-        server, readiness = self._admin.server, self._admin.readiness
-        server.expose(parts.collector(listener))
-        self._admin.turns.who = parts.requests.take_latest
+        added = self._added
+        added.name_turns(parts.requests.take_latest)
         listener.turns.on_turn = listener.reads.on_turn = self._admin.turns.wake
-        server.expose(parts.background_collector())
-        server.expose(CoordinatorCollector(parts.coordinator))
-        server.expose(parts.budget_collector())
-        server.expose(parts.block_cache_collector())
-        server.expose(MetadataCollector(client))
-        server.expose(TransportCollector(lambda: self._transport.statistics))
-        server.compaction, server.resize = parts.compactor, parts.resize_wal
-        readiness.add(parts.check_engine)
-        readiness.add(parts.check_damage)
-        readiness.add(lambda: _check_lease(client))
+        added.expose(
+            parts.collector(listener),
+            parts.background_collector(),
+            CoordinatorCollector(parts.coordinator),
+            parts.budget_collector(),
+            parts.block_cache_collector(),
+            MetadataCollector(client),
+            TransportCollector(lambda: self._transport.statistics),
+        )
+        added.answer_storage(parts.compactor, parts.resize_wal)
+        added.check(parts.check_engine, parts.check_damage, lambda: _check_lease(client))
 
     def _load_meter(
         self, client: MetadataClient, parts: BrokerParts, is_able: Callable[[], bool]

@@ -25,7 +25,8 @@ logger = logging.getLogger("headrace")
 
 WAITING_LOG_MS: Final = 5_000  # how often a start that waits logs what it waits for
 ASK_AGAIN_MS: Final = 500
-# A fenced process of this node learns of it with its next heartbeat, and then ends within 5 s.
+# A fenced process of this node learns of it with its next heartbeat, and its role then ends within 5 s, as does a role
+# before this one in this process: its lock goes with its last write.
 LOG_LOCK_WAIT_MS: Final = 15_000
 LOG_LOCK_RETRY_MS: Final = 250
 

@@ -26,6 +26,10 @@ class Readiness:
         """Add a condition; its check is called at every `look`."""
         self._checks.append(check)
 
+    def remove(self, check: Check) -> None:
+        """Take a condition back."""
+        self._checks.remove(check)
+
     def look(self) -> tuple[bool, list[CheckResult]]:
         """(ready, every result)."""
         results = [check() for check in self._checks]

@@ -56,7 +56,16 @@ def started() -> None:
     gc.collect(0)  # the others were looked at, and all of them take long
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    gc.callbacks.append(freeze_what_is_left)
+    if freeze_what_is_left not in gc.callbacks:
+        gc.callbacks.append(freeze_what_is_left)
+
+
+def role_ended() -> None:
+    """Free all that a role has left behind: much of it is frozen, and refers to itself."""
+    gc.unfreeze()
+    gc.collect()
+    give_back_memory()
+    gc.set_threshold(*GC_THRESHOLDS_OF_A_START)
 
 
 def freeze_what_is_left(phase: str, info: dict[str, int]) -> None:

@@ -139,3 +139,7 @@ class Node:
         """Return the structured log lines of all its lives."""
         text = self.process.log.read_text(errors="replace")
         return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+    def has_logged(self, message: str) -> bool:
+        """Whether one of its lives has logged this."""
+        return any(event["msg"] == message for event in self.log_events())

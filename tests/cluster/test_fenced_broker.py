@@ -1,7 +1,7 @@
 """A broker that is stopped in the middle of writes, declared dead, and then goes on: it can do no harm.
 
-It acknowledges nothing and serves nothing, changes no metadata, ends by itself, and comes back only by
-registering anew, with all that it acknowledged before.
+It acknowledges nothing and serves nothing, changes no metadata of what it had, and comes back only by registering
+anew, in the same process, with all that it acknowledged before.
 """
 
 import pytest
@@ -19,7 +19,8 @@ from tests.e2e.wire import FETCH_VERSION, WireConnection, fetch_request
 
 TOPIC = "zombie"
 FENCED_WITHIN_S = SESSION_MS / 1000 + 15
-ENDS_WITHIN_S = 5
+ENDS_WITHIN_S = 10
+SERVES_AGAIN = "the broker that was fenced serves again"
 MORE = 30
 LATER = 10**9  # the value of a record that another broker takes meanwhile
 
@@ -112,24 +113,25 @@ def test_a_stopped_broker_that_was_declared_dead_can_do_nothing(scene: Scene) ->
     fenced_ns = now_ns()
 
     zombie.resume()
-    status = zombie.process.wait_for_end(timeout_s=ENDS_WITHIN_S)
-    print(f"\nthe fenced broker ended with {status} after {(now_ns() - fenced_ns) / 1e6:.0f} ms")
-    writer.wait_for_end(5)
-    assert status != 0, "whoever supervises it must see that this was not an orderly end"
+    writer.wait_for_end(ENDS_WITHIN_S)
+    print(f"\nits connections ended after {(now_ns() - fenced_ns) / 1e6:.0f} ms")
     # What it had decided to acknowledge before it was stopped may still leave its buffers; nothing else.
     late = [it for it in writer.acknowledged if it.number >= first_unseen]
     assert not late, f"acknowledged after it was fenced: {late[:5]}"
     assert writer.sent >= first_unseen + MORE
     assert not records_served(reading), "it served records after it was fenced"
 
+    # It is not there any more as what it was; what it registers as has an epoch of its own.
+    cluster.wait_until(lambda: zombie.has_logged(SERVES_AGAIN), "it serves again in its process")
     image = image_of(cluster.leader())
-    assert what_a_node_committed(image, zombie.node_id) == committed
-    assert image.brokers[zombie.node_id].epoch == epoch
-    assert image.brokers[zombie.node_id].epoch_ended
+    assert image.brokers[zombie.node_id].epoch > epoch
+    after = what_a_node_committed(image, zombie.node_id)
+    assert {it: after.get(it) for it in committed if it.startswith("object")} == {
+        it: state for it, state in committed.items() if it.startswith("object")
+    }
     print(f"{len(keys_in_bucket(cluster) - keys)} objects came into the bucket meanwhile")
 
     scene.settle()
-    assert image_of(cluster.leader()).brokers[zombie.node_id].epoch > epoch
     found = values_from_the_beginning(cluster, TOPIC)
     for it in writer.acknowledged:
         assert found[it.offset] == writer.value(it.number)

@@ -70,7 +70,7 @@ import threading, time
 from headrace.broker import app
 app.FENCED_END_MS = 300
 threading.Thread(target=time.sleep, args=(60,)).start()
-app._end_fenced("replaced")
+app._EndOfRole(app.UnexpectedErrors(print)).begin("replaced")
 time.sleep(60)
 """
 
@@ -84,10 +84,10 @@ def test_a_fenced_process_ends_whatever_cannot_be_given_up() -> None:
 
 # The same where the thread that is to end the process never begins: there was no memory for it.
 STUCK_WITHOUT_THREADS = STUCK.replace(
-    "app._end_fenced",
+    "app._EndOfRole",
     """app.ALARM_AFTER_S = 0.3
 threading._start_new_thread = lambda *_: 0
-app._end_fenced""",
+app._EndOfRole""",
 )
 
 

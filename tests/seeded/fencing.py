@@ -11,6 +11,9 @@ _APPENDS = "tests/unit/storage/test_append_path.py"
 _QUORUM = "tests/unit/metadata/quorum"
 _NET = "tests/integration/test_controller_net.py"
 _NODES = "tests/integration/test_cluster_nodes.py"
+_AGAIN = "tests/integration/test_fenced_again.py"
+_ENDS = "tests/unit/broker/node/test_role_ends.py"
+_NODE = "tests/unit/broker/node/test_node.py"
 
 BUGS = (
     # The lease
@@ -409,5 +412,87 @@ BUGS = (
         "(message.source, message.source_directory) != (party.node_id, party.directory_id)",
         "False",
         f"{_NET}::test_hostile_bytes_end_their_connection_only",
+    ),
+    # A role that was fenced, and the next one
+    SeededBug(
+        "fence-32",
+        "a broker begins again although something else has failed beside the fencing",
+        "broker/node/role_ends.py",
+        "was_fenced",
+        "all(map(is_fencing, leaves(failure)))",
+        "any(map(is_fencing, leaves(failure)))",
+        f"{_ENDS}::test_any_other_failure_is_none_also_beside_one",
+    ),
+    SeededBug(
+        "fence-33",
+        "a log in a bucket that was taken over ends the node",
+        "broker/node/role_ends.py",
+        "_reasons",
+        "failure = failure.__cause__",
+        "return",
+        f"{_ENDS}::test_a_fencing_is_known_through_all_that_pass_it_on",
+    ),
+    SeededBug(
+        "fence-34",
+        "a broker that is fenced again and again before it serves never gives up",
+        "broker/node/role_restarts.py",
+        "RoleRestarts.pause_ms",
+        "self._unserved >= MAX_UNSERVED_ROLES",
+        "False",
+        f"{_ENDS}::test_roles_that_do_not_come_to_serve_are_followed_ever_later_and_then_no_more",
+    ),
+    SeededBug(
+        "fence-35",
+        "a broker that is fenced each minute never gives up",
+        "broker/node/role_restarts.py",
+        "RoleRestarts.pause_ms",
+        "len(recent_ms) >= MAX_RESTARTS",
+        "False",
+        f"{_ENDS}::test_too_many_in_a_short_time_end_the_process_and_older_ones_do_not_count",
+    ),
+    SeededBug(
+        "fence-36",
+        "what a role showed at the admin endpoint stays there",
+        "broker/node/admin.py",
+        "RoleAdmin.take_back",
+        "self._additions.close()",
+        "pass",
+        f"{_AGAIN}::test_ten_fencings_lose_nothing_and_leave_nothing",
+    ),
+    SeededBug(
+        "fence-37",
+        "the lock of a WAL belongs to the process, so that its next role need not wait for the last one",
+        "wal/file_device.py",
+        "_lock",
+        "fcntl.flock(file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "fcntl.lockf(file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        f"{_AGAIN}::test_the_next_role_begins_once_the_device_of_the_last_one_is_given_back_and_never_before",
+    ),
+    SeededBug(
+        "fence-38",
+        "a broker begins again in a node of which another part has failed",
+        "broker/node/node.py",
+        "Node._may_begin_again",
+        "stop.is_set() or task.cancelling()",
+        "stop.is_set()",
+        f"{_NODE}::test_a_role_that_ends_because_another_part_of_the_node_failed_is_not_followed",
+    ),
+    SeededBug(
+        "fence-39",
+        "a broker begins again at another port than clients know",
+        "broker/node/node.py",
+        "Node._run_broker",
+        "config = replace(config, network=replace(config.network, listeners=broker.bound))",
+        "pass",
+        f"{_NODE}::test_a_fenced_role_is_followed_by_one_at_the_same_port",
+    ),
+    SeededBug(
+        "fence-40",
+        "a broker that was fenced while it was to stop begins again",
+        "broker/node/node.py",
+        "Node._may_begin_again",
+        "stop.is_set() or task.cancelling()",
+        "task.cancelling()",
+        f"{_NODE}::test_a_node_that_is_to_stop_does_not_begin_again",
     ),
 )

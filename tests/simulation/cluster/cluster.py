@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from headrace.broker.node.node import Node, NodeAddress, NodeEnvironment
+from headrace.broker.node.node import Fencing, Node, NodeAddress, NodeEnvironment
 from headrace.config.node import NodeConfig, WalConfig
 from headrace.metadata.errors import NodeFencedError
 from headrace.storage.errors import EngineFailedError, FencedError
@@ -39,8 +39,10 @@ from tests.simulation.cluster.records import Place
 from tests.simulation.wal_run import SimulatedTimer
 
 RESTARTED_AFTER_S = 0.3
-# Why a process may end by itself, where there are faults: another took its place or its log, its log is gone.
-EXPLAINED = (NodeFencedError, FencedError, WalFencedError, WalMissingError)
+# Why the role of a broker may end, where there are faults: another took its place or its log.
+FENCED = (NodeFencedError, FencedError, WalFencedError)
+# Likewise a process: the same too often, or its log is gone.
+EXPLAINED = (*FENCED, WalMissingError)
 
 
 class Host:
@@ -118,12 +120,26 @@ class Cluster:
         self._processes.append(process)
         node = Node(host.config, self._environment(host, process))
 
+        served: list[NodeAddress] = []
+
         def ready(address: NodeAddress) -> None:
+            served.append(address)
+            serves()
+
+        def serves() -> None:
             if host.process is process:
-                host.address = address
+                host.address = served[0]
+
+        def fenced(_reason: str) -> None:
+            if host.process is process:
+                host.address = None
+
+        def begins_again(failure: BaseException) -> None:
+            fenced("")
+            self._judge_role(host, failure)
 
         host.stop = asyncio.Event()
-        run = node.run(ready, host.stop)
+        run = node.run(ready, host.stop, fencing=Fencing(fenced, begins_again, serves))
         host.task = self.loop.create_task(run, context=process.context)
         host.task.add_done_callback(lambda task: self._ended(host, process, task))
 
@@ -233,6 +249,16 @@ class Cluster:
         lock = self.volume.free_lock(str(path)) if self.nature.shares_kernel else ""
         self.counts["lock seen free"] += bool(lock)
         return lock
+
+    def _judge_role(self, host: Host, failure: BaseException) -> None:
+        """Note why the role of a broker has ended, which begins again in its process."""
+        causes = _causes(failure)
+        self.failures += [
+            f"{host.name} begins again after {it!r}"
+            for it in causes
+            if not (self.nature.may_fence and isinstance(it, FENCED))
+        ]
+        self.tell(f"begun again: {host.name.partition('-')[0]}: {type(causes[0]).__name__}")
 
     def _ended(self, host: Host, process: Process, task: "asyncio.Task[None]") -> None:
         """Note why a process has ended by itself."""

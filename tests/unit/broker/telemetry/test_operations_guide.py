@@ -18,6 +18,7 @@ from headrace.broker.collectors.move_metrics import MoveCollector
 from headrace.broker.collectors.offline_metrics import OfflineCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
 from headrace.broker.collectors.relay_metrics import RelayCollector, TransportCollector
+from headrace.broker.collectors.role_metrics import RoleCollector
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.moving import MoveStatistics
@@ -75,6 +76,7 @@ def collectors() -> list[Collector]:
         PublishingCollector(PublishingStatistics()),
         UnexpectedErrors(lambda _reason: None),
         LoopTurns(lambda: 0.0, lambda: 0.0),
+        RoleCollector(lambda: 0),
     ]
 
 

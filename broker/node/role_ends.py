@@ -1,0 +1,41 @@
+"""Why the role of the broker of a node has ended, and whether that is a fencing and nothing else. Pure.
+
+A fenced broker has lost its place, and nothing is wrong with it. What any other failure has left behind is not known.
+"""
+
+import errno
+from collections.abc import Iterator
+
+from headrace.metadata.errors import NodeFencedError
+from headrace.storage.errors import EngineFailedError, FencedError
+from headrace.wal.errors import WalFailedError
+from headrace.wal.objects.errors import WalFencedError
+
+
+def leaves(failure: BaseException) -> list[BaseException]:
+    """Return the failures in a group, and in the groups in it."""
+    if isinstance(failure, BaseExceptionGroup):
+        return [leaf for each in failure.exceptions for leaf in leaves(each)]
+    return [failure]
+
+
+def was_fenced(failure: BaseException) -> bool:
+    """Whether a role has ended because it was fenced, and for no other reason beside it."""
+    return all(map(is_fencing, leaves(failure)))
+
+
+def is_fencing(failure: BaseException) -> bool:
+    """Whether another may act in the place of the broker: a controller says so, or its log, or the device of it."""
+    return any(
+        isinstance(cause, NodeFencedError | FencedError | WalFencedError)
+        or (isinstance(cause, OSError) and cause.errno == errno.EBADE)  # another's reservation
+        for cause in _reasons(failure)
+    )
+
+
+def _reasons(failure: BaseException) -> Iterator[BaseException]:
+    """Yield a failure and what it passes on: an engine fails because its log did, a log because its device did."""
+    yield failure
+    while isinstance(failure, EngineFailedError | WalFailedError) and failure.__cause__ is not None:
+        failure = failure.__cause__
+        yield failure
