@@ -71,6 +71,7 @@ class Node:
         self._environment = environment
         self._admin = NodeAdmin(config.telemetry, self._environment)
         self._unexpected = unexpected
+        self._has_been_ready = False
 
     async def run(
         self,
@@ -136,12 +137,11 @@ class Node:
         """Run the broker; when it was fenced, and its role is over, begin another one by the code of a start."""
         restarts = RoleRestarts()
         self._admin.server.expose(RoleCollector(lambda: restarts.total))
-        config, has_been_ready = self._config, False
+        config = self._config
 
         def serving(cluster_id: str, address: BrokerAddress) -> None:
-            nonlocal has_been_ready
-            if not has_been_ready:
-                has_been_ready = True
+            if not self._has_been_ready:
+                self._has_been_ready = True
                 ready(self._address(controller, cluster_id, address))
             else:
                 logger.info(

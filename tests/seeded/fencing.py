@@ -90,7 +90,7 @@ BUGS = (
         "fence-06",
         "leases go by the clock of the wall",
         "broker/node/broker_role.py",
-        "BrokerRole.run",
+        "BrokerRole._run",
         """
             MetadataClient(
                 config.metadata,
@@ -461,11 +461,11 @@ BUGS = (
     ),
     SeededBug(
         "fence-37",
-        "the lock of a WAL belongs to the process, so that its next role need not wait for the last one",
+        "a WAL is written without its lock, so that the next role need not wait for the last one",
         "wal/file_device.py",
         "_lock",
         "fcntl.flock(file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)",
-        "fcntl.lockf(file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "pass",
         f"{_AGAIN}::test_the_next_role_begins_once_the_device_of_the_last_one_is_given_back_and_never_before",
     ),
     SeededBug(

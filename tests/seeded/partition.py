@@ -86,6 +86,7 @@ BUGS = (
             with suppress(StoppedEarlyError):
                 await unless_stopped(stop, parts.partitions.wait_attempted())
                 admin.stage = SERVING
+                self.has_served = True
                 ready(client.image.cluster_id, self._address(bound, parts, recovery))
                 await stop.wait()
         """,
@@ -94,6 +95,7 @@ BUGS = (
                 await unless_stopped(stop, parts.partitions.wait_attempted())
                 await listener.serve(dispatcher)
                 admin.stage = SERVING
+                self.has_served = True
                 ready(client.image.cluster_id, self._address(bound, parts, recovery))
                 await stop.wait()
         """,
