@@ -53,7 +53,7 @@ class AdmittingStreamReader(BucketStreamReader, SupportsTriggerAvailableNow):  #
         options = self._options
         if isinstance(limit, ReadAllAvailable):
             options = _without_limits(options)
-        if self._position is None:  # no micro-batch was planned: the query begins
+        if start == self._told_initial and self._position is None:  # the query begins
             return self._following(self._begin(self._catalog()), None, options)
         return self._following(replace(from_json(start), first=None), start, options)
 
