@@ -1,8 +1,9 @@
 """The stream reader of `format("headrace")` for Spark 4.2 and newer, which cannot be imported before.
 
 Spark tells from which offset on and by which limit it wants the next micro-batch, and when a query is to end with what
-is there now. So `availableNow` has as many micro-batches as a limit makes, and one without records behind them, in
-which windows are closed.
+is there now. Unlike 4.0 it plans no empty range after a restart: that offset is all that tells where the query is. So
+`availableNow` has as many micro-batches as a limit makes, and one without records behind them, in which windows are
+closed.
 
 Source: pyspark.sql.streaming.datasource of Apache Spark 4.3.
 """
@@ -53,7 +54,7 @@ class AdmittingStreamReader(BucketStreamReader, SupportsTriggerAvailableNow):  #
         options = self._options
         if isinstance(limit, ReadAllAvailable):
             options = _without_limits(options)
-        if self._position is None:  # no micro-batch was planned: the query begins
+        if start == self._told_initial and self._position is None:  # the query begins
             return self._following(self._begin(self._catalog()), None, options)
         return self._following(replace(from_json(start), first=None), start, options)
 

@@ -113,9 +113,19 @@ def _ids(found: Mapping[str, Any]) -> dict[str, str]:
     return {str(key): str(it) for key, it in found.items()}
 
 
-def kept_start(start: StreamOffset, end: StreamOffset) -> StreamOffset:
-    """Where a planned micro-batch begins: the first one of a query where the query began when it was planned."""
-    return start if start.topic_ids or end.first is None else end.first
+def kept_start(start: StreamOffset, end: StreamOffset, *, is_initial: bool) -> StreamOffset:
+    """Where a planned micro-batch begins: the first one of a query where the query began when it was planned.
+
+    If the plan does not have that, an initial offset that was asked for again stands for it, without what is newer.
+    """
+    if start.topic_ids:
+        return start
+    if end.first is not None:
+        return end.first
+    if not is_initial:
+        return start
+    ends = end.offsets
+    return StreamOffset({it: min(at, ends[it]) for it, at in start.offsets.items() if it in ends})
 
 
 def first_offset(catalog: Catalog, offsets: Offsets) -> StreamOffset:

@@ -54,6 +54,7 @@ class BucketStreamReader(DataSourceStreamReader):
         self._fresh: FreshCatalog | None = None
         self._ends: PartitionEnds | None = None
         self._initial: StreamOffset | None = None
+        self._told_initial: Json | None = None
         self._position: tuple[StreamOffset, Json] | None = None  # where the next one begins
         self._unplaced: StreamOffset | None = None  # an end that was told before the position was
         self._target: StreamOffset | None = None  # where the query ends; None: it goes on
@@ -69,6 +70,7 @@ class BucketStreamReader(DataSourceStreamReader):
         """Return where a query begins that has no checkpoint."""
         found = self._shown(self._begin(self._catalog()), self._catalog())
         del found[METADATA]
+        self._told_initial = found
         return found
 
     def latestOffset(self) -> Json:  # noqa: N802 - the name is Spark's
@@ -91,7 +93,7 @@ class BucketStreamReader(DataSourceStreamReader):
             if self._unplaced is not None:
                 require_ahead(self._unplaced, until, self._options)
         self._unplaced = None
-        begin = kept_start(from_json(start), until)
+        begin = kept_start(from_json(start), until, is_initial=start == self._told_initial)
         self._position = replace(until, first=None), end
         self._wait_for(begin, until)
         bucket, options, ends = self._opened_bucket(), self._options, self._opened_ends()

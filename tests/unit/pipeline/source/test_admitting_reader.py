@@ -52,8 +52,7 @@ class Query:
 
     def run(self, reader: Any) -> list[list[tuple[str, int, int]]]:
         """What each micro-batch reads, until there is nothing new."""
-        if self.offsets:
-            assert reader.partitions(self.offsets[-1], self.offsets[-1]) == []
+        # Spark 4.3 does not plan an empty range before it asks for the latest offset, as 4.0 does.
         start = self.offsets[-1] if self.offsets else reader.initialOffset()
         batches = []
         limit = reader.getDefaultReadLimit()

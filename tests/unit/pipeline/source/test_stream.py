@@ -354,6 +354,18 @@ def test_a_first_plan_of_another_source_lacks_what_is_newer_and_loses_nothing(
     assert checked_ranges(reader, planned, after) == [(f"{TOPIC}-0", 15, 20), (f"{TOPIC}-1", 0, 5)]
 
 
+@pytest.mark.parametrize(("starting", "begin"), [("earliest", 0), ("latest", 15)])
+def test_so_does_one_of_a_spark_that_does_not_tell_the_place_first(
+    tmp_path: Path, starting: str, begin: int
+) -> None:
+    """Spark 4.3 asks for the initial offset, and plans."""
+    bucket = stored((0, 0, 20), (2, 0, 5), starts=(0, 0))
+    reader = BucketStreamReader(options(bucket=bucket.write_to(tmp_path), startingOffsets=starting))
+    planned = {TOPIC: {"0": 15}, METADATA: {"topicIds": {TOPIC: str(TOPIC_ID)}}}
+    expected = [(f"{TOPIC}-0", begin, 15)] if begin < 15 else []
+    assert checked_ranges(reader, reader.initialOffset(), planned) == expected
+
+
 def test_offsets_to_begin_at_need_not_name_partitions_that_are_newer_than_the_first_plan(
     tmp_path: Path,
 ) -> None:
