@@ -175,9 +175,10 @@ def _unreadable(payload: bytes | memoryview, error: Exception) -> MetadataFormat
         for each in _RAW_DECODER.decode(memoryview(payload)[1:]):
             with suppress(msgspec.MsgspecError, UnicodeDecodeError):
                 feature = _FEATURE_DECODER.decode(each)
+                # As operators know the level; `metadata.version` is its name in records alone.
                 return MetadataVersionError(
-                    f"a batch of records sets {feature.name} to {feature.level}, and this version cannot read it: "
-                    f"upgrade this node ({error})"
+                    f"a batch of records sets headrace.{feature.name} to {feature.level}, and this version cannot "
+                    f"read it: upgrade this node ({error})"
                 )
     return MetadataFormatError(f"a batch of records cannot be read: {error}")
 

@@ -31,7 +31,9 @@ FOREIGN_NAMES = {
     "delivery.timeout.ms",
     "directory.id",
     "group.instance.id",
+    "a.b",  # a field of a document
     "headrace.source",  # a header of records
+    "headrace.stopped",  # a property of tables
     *(
         f"headrace.{it}" for it in ("topic", "partition", "offset", "key", "reason")
     ),  # of dead letters
@@ -44,6 +46,7 @@ FOREIGN_NAMES = {
     "spark.jars.packages",
     "spark.local.dir",
     "spark.sql.catalog.lake",
+    "spark.sql.shuffle.partitions",
     DRAIN_KEY,  # of a running broker, never in a file
     *PROTECTIONS,
     *DOCUMENTED,
