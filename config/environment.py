@@ -58,7 +58,6 @@ _NOT_SETTINGS |= frozenset(
         "CONF_FILE",
         "CERTS_DIR",
         "INITSCRIPTS_DIR",
-        "LOG_DIR",
         "DAEMON_USER",
         "DAEMON_GROUP",
     )
