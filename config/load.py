@@ -153,7 +153,7 @@ def _unprotected(given: Iterable[Setting]) -> Iterator[Problem]:
                 "without it. Remove it only if everybody who can reach the listeners may do "
                 "everything",
                 key=setting.key,
-                value=setting.value if known else None,  # it may be a secret
+                value=setting.value if known and known.shows_value else None,  # it may be a secret
                 source=setting.source,
             )
 

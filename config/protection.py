@@ -19,6 +19,7 @@ class Protection:
 
     harmless: Callable[[str], bool]
     asks_for: str
+    shows_value: bool = True
 
 
 def _is_one_of(*values: str) -> Callable[[str], bool]:
@@ -91,7 +92,7 @@ IMAGE_PROTECTIONS: dict[str, Protection] = {
     "tls.inter.broker.auth": _CLIENT_CERTIFICATES,
     "tls.controller.auth": _CLIENT_CERTIFICATES,
     # A whole properties file in one variable: what it asks for is not looked at.
-    "configuration": Protection(_EMPTY_ONLY, "whatever its lines ask for"),
+    "configuration": Protection(_EMPTY_ONLY, "whatever its lines ask for", shows_value=False),
 }
 _ALL = PROTECTIONS | IMAGE_PROTECTIONS
 

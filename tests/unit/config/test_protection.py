@@ -133,11 +133,12 @@ def test_no_secret_is_shown():
     error = refusal(
         environment={
             "KAFKA_CLIENT_PASSWORDS": secret,
+            "KAFKA_CONFIGURATION": f"ssl.key.password={secret}",
             "KAFKA_OPTS": f"-Djavax.net.ssl.keyStorePassword={secret}",
         },
         overrides=[f"sasl.jaas.config=x password={secret}", f"ssl.key.password:{secret}"],
     )
-    assert len(error.problems) == 4
+    assert len(error.problems) == 5
     assert secret not in str(error)
 
 
