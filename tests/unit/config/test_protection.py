@@ -133,7 +133,7 @@ def test_no_secret_is_shown():
     error = refusal(
         environment={
             "KAFKA_CLIENT_PASSWORDS": secret,
-            "KAFKA_CONFIGURATION": f"ssl.key.password={secret}",
+            "KAFKA_CONFIGURATION": f"a=b\nsasl.login={secret}",
             "KAFKA_OPTS": f"-Djavax.net.ssl.keyStorePassword={secret}",
         },
         overrides=[f"sasl.jaas.config=x password={secret}", f"ssl.key.password:{secret}"],
