@@ -93,9 +93,11 @@ TOPIC_IDS_SINCE = 13
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
 _SIZE = struct.Struct(">i")
 ADMIN_CLIENT_ID = "__admin_client"
-# Validation of several batches lets others have their turn when they add up, counted in records.
+# Validation of several batches lets others have their turn when they add up, counted in records. What took steps is
+# counted by its bytes, too: thousands of compressed streams or blocks may hold none.
 _TURN_WORK = 2 * SLICE_ELEMENTS
 _BATCH_WORK = 30
+_BYTES_OF_WORK = 8
 _INTERNAL = Rejection(
     ErrorCode.INVALID_TOPIC_EXCEPTION, "clients may not produce to internal topics"
 )
@@ -278,6 +280,8 @@ class ProduceHandler:
                 )
                 if not isinstance(outcome, (Validated, Rejection)):
                     outcome = yield from outcome
+                    # Whatever it held, and whether or not that was right.
+                    work += len(records or b"") // _BYTES_OF_WORK
                 judged.append((index, found, outcome))
                 lacks_partitions |= found is None
                 work += _BATCH_WORK

@@ -1,6 +1,7 @@
 """Produce: answers by version, acks, admission, and what is not told."""
 
 import asyncio
+import gzip
 import itertools
 import random
 import threading
@@ -10,11 +11,13 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import zstandard
 
 from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition import append_rules
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.broker.partition.partition import Partition
@@ -26,7 +29,7 @@ from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.headers import RequestHeader, parse_request_header
 from headrace.protocol.messages import ProduceRequest, encode_request
 from headrace.protocol.produce import SLICE_PARTITIONS
-from headrace.protocol.records.batch import encode_header, parse_header
+from headrace.protocol.records.batch import HEADER_BYTES, encode_header, parse_header
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, EngineFailedError
@@ -466,6 +469,49 @@ def test_many_batches_that_are_quick_alone_are_not_validated_in_one_turn() -> No
     run(rest)
     broker.confirm()
     assert [row[1:] for row in rows(reply, 9)] == [(0, 0), (0, 1_500), (0, 3_000), (0, 4_500)]
+
+
+@pytest.mark.parametrize(("codec", "per_turn"), [(Compression.GZIP, 1), (Compression.ZSTD, 2)])
+def test_batches_of_many_empty_streams_or_blocks_are_not_validated_in_one_turn(
+    codec: Compression, per_turn: int
+) -> None:
+    """They cost nothing to send; without a record they are refused, with one they look like a small batch."""
+    whole = batch(compression=codec)
+    sent = gzip.compress(b"") * 4_000
+    if codec is Compression.ZSTD:
+        frame = whole[HEADER_BYTES:]
+        begin = zstandard.frame_header_size(frame)
+        sent = frame[:begin] + bytes(3) * 9_000 + frame[begin:]
+    data = bytes(encode_header(parse_header(whole), sent))
+    broker = Broker(LogConfig(validate_compressed="all"))
+    turns: list[int] = []
+    validated: list[None] = []
+    validate = append_rules.validate
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        validated.append(None)
+        return validate(*arguments, **options)
+
+    async def others() -> None:
+        while True:
+            turns.append(len(validated))
+            await asyncio.sleep(0)
+
+    async def serve() -> FakeReply:
+        reply, rest = broker.start(9, [("t", None, [(0, data)] * 5)])
+        assert rest is not None
+        waiting = asyncio.create_task(others())
+        await rest
+        waiting.cancel()
+        return reply
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(append_rules, "validate", noted)
+        reply = asyncio.run(serve())
+    broker.confirm()
+    refused = int(ErrorCode.INVALID_RECORD)
+    assert [row[1] for row in rows(reply, 9)] == [refused if codec is Compression.GZIP else 0] * 5
+    assert max(after - before for before, after in itertools.pairwise([0, *turns, 5])) <= per_turn
 
 
 @pytest.mark.parametrize("version", [8, 9])
