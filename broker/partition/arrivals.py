@@ -19,6 +19,7 @@ MAX_OPENING_MS: Final = 2_000
 # Of all clients. What does not fit is answered at once, and tried again by its client.
 MAX_REQUESTS: Final = 256
 MAX_REQUESTS_BYTES: Final = 64 * 1024 * 1024
+MAX_WANTED: Final = 4_096  # all are looked at again, at once, whenever there is news
 NEW_EPOCH: Final = 0  # of a partition that no broker has led yet
 
 
@@ -42,6 +43,7 @@ class Arrivals:
         self._news = asyncio.Event()
         self._requests = 0
         self._requests_bytes = 0
+        self._wanted = 0
 
     def may_come(self, asked: ExpectedPartition) -> bool:
         """Whether a partition that is not served here may be in a moment."""
@@ -54,16 +56,27 @@ class Arrivals:
             self._news = asyncio.Event()
 
     async def settled(self, wanted: Sequence[ExpectedPartition], size_bytes: int) -> None:
-        """Wait until each of these is served here, or will not be, or has been waited for for long enough."""
-        if self._requests >= MAX_REQUESTS or self._requests_bytes + size_bytes > MAX_REQUESTS_BYTES:
+        """Wait until each of these is served here, or will not be, or has been waited for for long enough.
+
+        Args:
+            wanted: at most `SLICE_PARTITIONS` of one request.
+            size_bytes: what the request holds meanwhile.
+        """
+        if (
+            self._requests >= MAX_REQUESTS
+            or self._requests_bytes + size_bytes > MAX_REQUESTS_BYTES
+            or self._wanted + len(wanted) > MAX_WANTED
+        ):
             return
         self._requests += 1
         self._requests_bytes += size_bytes
+        self._wanted += len(wanted)
         try:
             await self._settled(wanted)
         finally:
             self._requests -= 1
             self._requests_bytes -= size_bytes
+            self._wanted -= len(wanted)
 
     async def _settled(self, wanted: Sequence[ExpectedPartition]) -> None:
         loop = asyncio.get_running_loop()

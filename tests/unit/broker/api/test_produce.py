@@ -17,8 +17,9 @@ from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
-from headrace.broker.partition import append_rules
+from headrace.broker.partition import append_rules, arrivals
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
+from headrace.broker.partition.arrivals import MAX_UNKNOWN_MS
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.refused_batches import PASSING
@@ -33,6 +34,7 @@ from headrace.protocol.records.batch import HEADER_BYTES, encode_header, parse_h
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, EngineFailedError
+from tests.simulation import virtual_time
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
     NOW_MS,
@@ -143,6 +145,7 @@ class Broker:
         frame = memoryview(bytearray(encode_request(wanted, header)))
         _, body_offset = parse_request_header(frame)
         reply = FakeReply()
+        reply.size_bytes = len(frame)
         return reply, self.handler.start(CLIENT, header, frame[body_offset:], reply)  # type: ignore[arg-type]
 
     def produce(self, version: int, *records: bytes | None, **options: Any) -> FakeReply:
@@ -787,6 +790,43 @@ class TestNewPartitions:
             assert told == [[0, unknown], [int(ErrorCode.NOT_LEADER_OR_FOLLOWER)], [0]]
 
         run(main())
+
+    async def waited_s(self, broker: Broker, topics: Any) -> float:
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        reply, rest = broker.start(9, topics)
+        if rest is not None:
+            await rest
+        broker.confirm()
+        assert reply.outcome == "sent"
+        return loop.time() - began_s
+
+    def test_a_request_of_very_many_waits_for_none(self) -> None:
+        """All that is waited for is looked at whenever there is news."""
+
+        async def main() -> None:
+            for more, waits_s in ((0, MAX_UNKNOWN_MS / 1000), (1, 0)):
+                asked = [(index, batch()) for index in range(SLICE_PARTITIONS + more)]
+                assert await self.waited_s(self.cluster(), [("new", None, asked)]) == pytest.approx(
+                    waits_s
+                )
+
+        virtual_time.run(main())
+
+    def test_what_waits_is_counted_with_all_that_its_request_holds(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(arrivals, "MAX_REQUESTS_BYTES", 10_000)
+        new = ("new", None, [(0, batch())])
+
+        async def main() -> None:
+            assert await self.waited_s(self.cluster(), [new]) > 0
+            large = ("t", None, [(0, batch(1_500))])
+            many = ("t", None, [(0, batch())] * 10)
+            for others in (large, many):
+                assert await self.waited_s(self.cluster(), [others, new]) == 0
+
+        virtual_time.run(main())
 
     def test_what_does_not_come_is_refused_as_always(self) -> None:
         async def main() -> None:

@@ -11,6 +11,7 @@ from headrace.broker.partition.arrivals import (
     MAX_REQUESTS,
     MAX_REQUESTS_BYTES,
     MAX_UNKNOWN_MS,
+    MAX_WANTED,
     Arrivals,
     ExpectedPartition,
 )
@@ -129,7 +130,7 @@ def test_without_another_broker_nobody_can_have_told_of_it() -> None:
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (MAX_REQUESTS, MAX_REQUESTS_BYTES) == (256, 64 << 20)
+    assert (MAX_REQUESTS, MAX_REQUESTS_BYTES, MAX_WANTED) == (256, 64 << 20, 4_096)
     monkeypatch.setattr(arrivals, "MAX_REQUESTS", 2)
     monkeypatch.setattr(arrivals, "MAX_REQUESTS_BYTES", 10)
 
@@ -144,5 +145,19 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         second.cancel()
         await asyncio.gather(first, second, return_exceptions=True)
         assert await scene.waited_s(NAMED, size_bytes=10) == pytest.approx(MAX_UNKNOWN_MS / 1000)
+
+    run(main())
+
+
+def test_partitions_that_are_waited_for_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "MAX_WANTED", 3)
+
+    async def main() -> None:
+        scene = Scene()
+        first = asyncio.create_task(scene.waited_s(NAMED, BY_ID))
+        await asyncio.sleep(0.1)
+        assert await scene.waited_s(NAMED, BY_ID) == 0
+        assert await scene.waited_s(ExpectedPartition("other", None, 0)) > 0
+        await first
 
     run(main())

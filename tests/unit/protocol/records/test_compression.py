@@ -182,7 +182,9 @@ def test_blocks_of_a_frame_of_zstd_are_bounded() -> None:
     data = memoryview(frame[:begin] + block * most + frame[begin:])
     assert decompress(Compression.ZSTD, data, 9) == b"v"
     with pytest.raises(CorruptBatchError, match="too many"):
-        decompress(Compression.ZSTD, memoryview(frame[:begin] + block * (most + 1) + frame[begin:]), 9)
+        decompress(
+            Compression.ZSTD, memoryview(frame[:begin] + block * (most + 1) + frame[begin:]), 9
+        )
 
 
 @pytest.mark.parametrize(
