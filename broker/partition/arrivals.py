@@ -20,6 +20,10 @@ MAX_OPENING_MS: Final = 2_000
 MAX_REQUESTS: Final = 256
 MAX_REQUESTS_BYTES: Final = 64 * 1024 * 1024
 MAX_WANTED: Final = 4_096  # all are looked at again, at once, whenever there is news
+# What was waited for in vain is not waited for again for so long: its producer tries again at once, and each time holds
+# up what it sends with it. Of what does not fit nothing is known.
+IN_VAIN_S: Final = 5.0
+MAX_IN_VAIN: Final = 4_096
 NEW_EPOCH: Final = 0  # of a partition that no broker has led yet
 
 
@@ -44,6 +48,7 @@ class Arrivals:
         self._requests = 0
         self._requests_bytes = 0
         self._wanted = 0
+        self._in_vain: dict[ExpectedPartition, int] = {}  # how long it was waited for, in ms
 
     def may_come(self, asked: ExpectedPartition) -> bool:
         """Whether a partition that is not served here may be in a moment."""
@@ -84,13 +89,30 @@ class Arrivals:
         while True:
             until_s = began_s + max(map(self._longest_ms, wanted)) / 1000
             if until_s <= loop.time():
+                for asked in wanted:
+                    self._note_in_vain(asked)
                 return
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(until_s):
                     await self._news.wait()
 
+    def _note_in_vain(self, asked: ExpectedPartition) -> None:
+        longest_ms = self._longest_ms(asked)
+        if not longest_ms:
+            return
+        if asked not in self._in_vain:
+            if len(self._in_vain) >= MAX_IN_VAIN:
+                return
+            loop = asyncio.get_running_loop()
+            loop.call_later(IN_VAIN_S, self._in_vain.pop, asked, None)
+        self._in_vain[asked] = longest_ms
+
     def _longest_ms(self, asked: ExpectedPartition) -> int:
-        """How long a partition is waited for in all; 0: it is served here, or not about to be."""
+        """How long a partition is waited for in all; 0: it is served here, or not about to be, or was so in vain."""
+        longest_ms = self._may_take_ms(asked)
+        return longest_ms if longest_ms > self._in_vain.get(asked, 0) else 0
+
+    def _may_take_ms(self, asked: ExpectedPartition) -> int:
         image = self._client.image
         topic = (
             image.topic(asked.topic)
