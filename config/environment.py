@@ -85,10 +85,10 @@ _JVM_SECURITY = re.compile(
     r"-D(java\.security\.(?:auth|krb5)\.[\w.]+|javax\.net\.ssl\.[\w.]+)=(\S+)"
 )
 
-# What Kubernetes and Docker links put into every container beside a service called kafka or
-# headrace: KAFKA_SERVICE_HOST, KAFKA_PORT=tcp://..., KAFKA_PORT_9092_TCP_ADDR.
+# What Kubernetes and Docker links put into every container beside a service called kafka, headrace,
+# confluent-... or strimzi-...: KAFKA_SERVICE_HOST, KAFKA_PORT=tcp://..., KAFKA_PORT_9092_TCP_ADDR.
 _SERVICE_LINK = re.compile(
-    r"^(KAFKA|HEADRACE)_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|"
+    r"^(KAFKA|HEADRACE|CONFLUENT|STRIMZI)_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|"
     r"PORT(_\d+_(TCP|UDP)(_(ADDR|PORT|PROTO))?)?)$"
 )
 

@@ -95,6 +95,8 @@ IMAGE_PROTECTIONS: dict[str, Protection] = {
     "configuration": Protection(_EMPTY_ONLY, "whatever its lines ask for", shows_value=False),
 }
 _ALL = PROTECTIONS | IMAGE_PROTECTIONS
+# Those of them that may be said of one listener: listener.name.outside.ssl.client.auth.
+_OF_LISTENERS = ("ssl.client.auth", "connections.max.reauth.ms")
 
 # With which a word begins or ends that asks for protection, and whole words that do.
 _STEMS = (
@@ -106,6 +108,12 @@ _WORDS = "auth|authn|authz|reauth|acls?|rbac|ldap|certs?|users|secrets?|tokens?|
 _ASKS = re.compile(
     rf"(?:^|\.)(?P<begin>{_STEMS})|(?P<end>{_STEMS})(?:\.|$)|(?:^|\.)(?P<word>{_WORDS})(?:\.|$)"
 )
+# Names of switches, and values by which nothing is asked for: not where it is openness that is switched.
+_SWITCH = re.compile(r"^enabled?\.|(?:^|\.)(?:enabled?|auth|protocol)$")
+_OPENS = re.compile(
+    r"(?:^|\.)(?:allow|insecure|anonymous|unauth|unsecure|plaintext|disable|skip|no)"
+)
+_NO = frozenset({"false", "none", "plaintext", "no", "0"})
 # What protects connections that a broker would open to services of others, not those to itself.
 _OF_OTHER_SERVICES = ("s3.", "automq.")
 
@@ -121,7 +129,10 @@ def plain(name: str) -> str:
 
 def protection_of(name: str) -> Protection | None:
     """Find what a key is known to ask for, depending on its value."""
-    return _ALL.get(plain(name))
+    name = plain(name)
+    if name.startswith("listener.name."):
+        name = next((key for key in _OF_LISTENERS if name.endswith("." + key)), name)
+    return _ALL.get(name)
 
 
 def asking_word(name: str) -> str | None:
@@ -144,5 +155,11 @@ def asks_for(name: str, value: str) -> str | None:
     protection = protection_of(name)
     if protection is not None:
         return None if protection.harmless(value) else protection.asks_for
-    word = asking_word(name) if value.strip() else None
+    word = asking_word(name) if value.strip() and not _is_switched_off(name, value) else None
     return word and f"protection by its name ({word})"
+
+
+def _is_switched_off(name: str, value: str) -> bool:
+    name = plain(name)
+    is_switch = _SWITCH.search(name) is not None and _OPENS.search(name) is None
+    return is_switch and value.strip().lower() in _NO
