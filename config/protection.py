@@ -41,7 +41,25 @@ def _names_no_secure_listener(text: str) -> bool:
     return all(name not in SECURE_PROTOCOLS for name in names)
 
 
+def plaintext_listeners(protocols: str) -> frozenset[str]:
+    """Read from `NAME:PROTOCOL,...` which listeners are said to be PLAINTEXT."""
+    pairs = (part.strip().upper().partition(":") for part in protocols.split(","))
+    return frozenset(name.strip() for name, _, protocol in pairs if protocol.strip() == "PLAINTEXT")
+
+
+def listeners_named_secure(key: str, text: str, plaintext: frozenset[str]) -> list[str]:
+    """List the listeners of a setting whose names promise what no map of protocols takes back.
+
+    Kafka refuses a name without a protocol. Here it is one of a PLAINTEXT listener.
+    """
+    if protection_of(key) is not _SECURE_LISTENER:
+        return []
+    names = (part.partition("://")[0].strip().upper() for part in text.split(","))
+    return [name for name in names if _PROTOCOL_WORD.search(name) and name not in plaintext]
+
+
 _EMPTY_ONLY = _is_one_of()
+_PROTOCOL_WORD = re.compile(r"(?:^|[^A-Z])(?:SSL|SASL|TLS)|(?:SSL|SASL|TLS)(?:[^A-Z]|$)")
 _SECURE_LISTENER = Protection(_names_no_secure_listener, "encryption or authentication")
 _USER = Protection(_EMPTY_ONLY, "authentication")
 _CLIENT_CERTIFICATES = Protection(_is_one_of("none"), "client certificates")
@@ -104,7 +122,7 @@ _STEMS = (
     "passphrase|credential|authoriz|authoris|authentic|authority|security|secure|certificate|encrypt|"
     "principal|superuser"
 )
-_WORDS = "auth|authn|authz|reauth|acls?|rbac|ldap|certs?|users|secrets?|tokens?|delegation"
+_WORDS = "auth|authn|authz|reauth|acls?|rbac|iam|ldap|certs?|users|secrets?|tokens?|delegation"
 _ASKS = re.compile(
     rf"(?:^|\.)(?P<begin>{_STEMS})|(?P<end>{_STEMS})(?:\.|$)|(?:^|\.)(?P<word>{_WORDS})(?:\.|$)"
 )
