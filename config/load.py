@@ -159,10 +159,11 @@ def _unprotected(given: Iterable[Setting]) -> Iterator[Problem]:
             asked = asks_for(setting.key, setting.value)
         if not asked:
             names = listeners_named_secure(setting.key, setting.value, plaintext)
-            asked = names and (
-                f"encryption or authentication by a name ({', '.join(names)}) to which "
-                "listener.security.protocol.map gives no protocol"
-            )
+            if names:
+                asked = (
+                    f"encryption or authentication by a name ({', '.join(names)}) to which "
+                    "listener.security.protocol.map gives no protocol"
+                )
         if asked:
             yield Problem(
                 f"asks for {asked}, which this broker does not support yet; it does not start "

@@ -61,8 +61,8 @@ _LONG_SNAPPY_BYTES: Final = 1 << 16  # may decompress to 22 times as much
 _GZIP_WINDOW_BITS: Final = 31  # 15 bits of window, gzip framing
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _GZIP_INPUT_BYTES: Final = 1 << 14  # given to zlib at once
-# Members of gzip; empty blocks and further streams of snappy; frames of zstd. A writer that puts 64 KiB into each needs 1,024 for what
-# a produced batch may have by default.
+# Members of gzip; empty blocks and further streams of snappy; frames of zstd. A writer that puts 64 KiB into each needs
+# 1,024 for what a produced batch may have by default.
 _MAX_STREAMS: Final = 4_096
 _MAX_ZSTD_WINDOW_BYTES: Final = 1 << 27  # the maximum of level 22, Kafka's highest
 _ZSTD_SKIPPABLE: Final = 0x184D2A5  # the magic number without its last four bits
