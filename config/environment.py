@@ -96,7 +96,7 @@ _JVM_SECURITY = re.compile(
 # Whole files, or arguments of Kafka's own command, which nothing here acts on: what they ask for is refused.
 _TEXTS = ("KAFKA_EXTRA_ARGS", "KAFKA_SERVER_PROPERTIES", "KAFKA_CONFIG")
 _LINES = re.compile(r"\r|\n|\\n|--override")
-_LINE = re.compile(r"[\s=\"']*([A-Za-z][\w.-]*)\s*[=:\s]\s*(.*?)[\s\"']*$")
+_LINE = re.compile(r"[\s=\"']*([A-Za-z][\w.-]*)\s*[=:\s](.*)")
 
 # What Kubernetes and Docker links put into every container beside a service called kafka, headrace,
 # confluent-... or strimzi-...: KAFKA_SERVICE_HOST, KAFKA_PORT=tcp://..., KAFKA_PORT_9092_TCP_ADDR.
@@ -140,8 +140,9 @@ def _asking_lines(name: str, text: str) -> Iterator[Variable]:
     """List the lines of a text that ask for protection."""
     for line in _LINES.split(text):
         found = _LINE.match(line)
-        if found and asks_for(found[1], found[2]):
-            yield Variable(name, found[1], found[2])
+        value = found[2].strip(" \t\"'") if found else ""
+        if found and asks_for(found[1], value):
+            yield Variable(name, found[1], value)
 
 
 def _prefix_of(name: str) -> str | None:
