@@ -129,7 +129,7 @@ _ASKS = re.compile(
 # Names of switches, and values by which nothing is asked for: not where it is openness that is switched.
 _SWITCH = re.compile(r"^enabled?\.|(?:^|\.)(?:enabled?|auth|protocol)$")
 _OPENS = re.compile(
-    r"(?:^|\.)(?:allow|insecure|anonymous|unauth|unsecure|plaintext|disable|skip|no(?:\.|$))"
+    r"(?:^|\.)(?:allow|insecure|anonymous|unauth|plaintext|disable|skip|no(?:\.|$))"
 )
 _NO = frozenset({"false", "none", "plaintext", "no", "0"})
 # What protects connections that a broker would open to services of others, not those to itself.
