@@ -54,10 +54,13 @@ that asks for it. A key or a variable that this broker does not act on is refuse
 when its name asks for protection (`ssl`, `sasl`, `acl`, `password` and the like), known or not, in
 the file, in an `--override`, and in every spelling of a variable: `KAFKA_SSL_CLIENT_AUTH`,
 `KAFKA_CFG_SASL_ENABLED_MECHANISMS`, `KAFKA_CLIENT_USERS` and `ALLOW_PLAINTEXT_LISTENER=no` of
-Bitnami's image, `CONFLUENT_` and `STRIMZI_` names, a login configuration in `KAFKA_OPTS`. A stronger
-source does not hide it. What asks for nothing passes: an empty value, `ssl.client.auth=none`,
-`security.inter.broker.protocol=PLAINTEXT`, `allow.everyone.if.no.acl.found=true`. The value of a key
-that is refused by its name is not shown.
+Bitnami's image, `CONFLUENT_` and `STRIMZI_` names, a login configuration in `KAFKA_OPTS`,
+`KAFKA_LOG4J_OPTS`, `KAFKA_JMX_OPTS` or `JAVA_TOOL_OPTIONS`, a line of `KAFKA_EXTRA_ARGS`,
+`KAFKA_SERVER_PROPERTIES` or `KAFKA_CONFIG`. So is a listener with SSL, SASL or TLS in its name, such as
+`EXTERNAL_SSL`, unless `listener.security.protocol.map` says that it is `PLAINTEXT`. A stronger source
+does not hide it. What asks for nothing passes: an empty value, `ssl.client.auth=none`, a switch that
+is off (`KAFKA_ZOOKEEPER_SASL_ENABLED=false`), `security.inter.broker.protocol=PLAINTEXT`,
+`allow.everyone.if.no.acl.found=true`. The value of a key that is refused by its name is not shown.
 
 **Secrets.** Bucket URIs carry no credentials: these come from `AWS_ACCESS_KEY_ID` and
 `AWS_SECRET_ACCESS_KEY`, profiles, or roles, as in every AWS tool.

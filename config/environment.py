@@ -8,9 +8,10 @@ as a mapping.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from headrace.config.protection import asks_for
 from headrace.config.server_keys import find_key
 
 # Variables of images and start scripts that are not settings (Kafka's KafkaDockerWrapper has the
@@ -58,7 +59,6 @@ _NOT_SETTINGS |= frozenset(
         "CONF_FILE",
         "CERTS_DIR",
         "INITSCRIPTS_DIR",
-        "LOG_DIR",
         "DAEMON_USER",
         "DAEMON_GROUP",
     )
@@ -81,15 +81,27 @@ _PREFIXES = {
     "HEADRACE_": "",
 }
 # How the JVM of a broker is told its logins and certificates.
-_JVM_OPTIONS = ("KAFKA_OPTS", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS")
+_JVM_OPTIONS = (
+    "KAFKA_OPTS",
+    "KAFKA_HEAP_OPTS",
+    "KAFKA_JVM_PERFORMANCE_OPTS",
+    "KAFKA_LOG4J_OPTS",
+    "KAFKA_JMX_OPTS",
+    "JAVA_TOOL_OPTIONS",
+)
 _JVM_SECURITY = re.compile(
     r"-D(java\.security\.(?:auth|krb5)\.[\w.]+|javax\.net\.ssl\.[\w.]+)=(\S+)"
 )
 
-# What Kubernetes and Docker links put into every container beside a service called kafka or
-# headrace: KAFKA_SERVICE_HOST, KAFKA_PORT=tcp://..., KAFKA_PORT_9092_TCP_ADDR.
+# Whole files, or arguments of Kafka's own command, which nothing here acts on: what they ask for is refused.
+_TEXTS = ("KAFKA_EXTRA_ARGS", "KAFKA_SERVER_PROPERTIES", "KAFKA_CONFIG")
+_LINES = re.compile(r"\r|\n|\\n|--override")
+_LINE = re.compile(r"[\s=\"']*([A-Za-z][\w.-]*)\s*[=:\s](.*)")
+
+# What Kubernetes and Docker links put into every container beside a service called kafka, headrace,
+# confluent-... or strimzi-...: KAFKA_SERVICE_HOST, KAFKA_PORT=tcp://..., KAFKA_PORT_9092_TCP_ADDR.
 _SERVICE_LINK = re.compile(
-    r"^(KAFKA|HEADRACE)_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|"
+    r"^(KAFKA|HEADRACE|CONFLUENT|STRIMZI)_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|"
     r"PORT(_\d+_(TCP|UDP)(_(ADDR|PORT|PROTO))?)?)$"
 )
 
@@ -112,6 +124,8 @@ def settings_from(environment: Mapping[str, str]) -> list[Variable]:
     for name in _JVM_OPTIONS:
         options = _JVM_SECURITY.findall(environment.get(name, ""))
         found += [Variable(name, key, value) for key, value in options]
+    for name in _TEXTS:
+        found += _asking_lines(name, environment.get(name, ""))
     for prefix, family in _PREFIXES.items():
         for name in sorted(environment):
             if _prefix_of(name) == prefix and _is_setting(name):
@@ -120,6 +134,15 @@ def settings_from(environment: Mapping[str, str]) -> list[Variable]:
                     key = "headrace." + key
                 found.append(Variable(name, key, environment[name]))
     return found
+
+
+def _asking_lines(name: str, text: str) -> Iterator[Variable]:
+    """List the lines of a text that ask for protection."""
+    for line in _LINES.split(text):
+        found = _LINE.match(line)
+        value = found[2].strip(" \t\"'") if found else ""
+        if found and asks_for(found[1], value):
+            yield Variable(name, found[1], value)
 
 
 def _prefix_of(name: str) -> str | None:

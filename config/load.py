@@ -17,7 +17,14 @@ from headrace.config.ignored_keys import BUCKET_KEYS, bucket_uri_of, reason_igno
 from headrace.config.node import NodeConfig
 from headrace.config.problems import ConfigError, Problem
 from headrace.config.properties import PropertiesError, parse_properties
-from headrace.config.protection import asking_word, asks_for, protection_of
+from headrace.config.protection import (
+    asking_word,
+    asks_for,
+    listeners_named_secure,
+    plain,
+    plaintext_listeners,
+    protection_of,
+)
 from headrace.config.server_keys import find_key, nearest_key
 
 MAX_FILE_BYTES = 1024 * 1024
@@ -142,18 +149,28 @@ def _old_names(given: Mapping[str, Setting], chosen: Mapping[str, Setting]) -> I
 
 def _unprotected(given: Iterable[Setting]) -> Iterator[Problem]:
     """Refuse what asks for protection, in whatever layer: a stronger one may be the image's own."""
+    given = list(given)
+    maps = [it.value for it in given if plain(it.key) == "listener.security.protocol.map"]
+    plaintext = plaintext_listeners(maps[-1] if maps else "")
     for setting in given:
         known = protection_of(setting.key)
         asked = None
         if known is not None or find_key(setting.key) is None:
             asked = asks_for(setting.key, setting.value)
+        if not asked:
+            names = listeners_named_secure(setting.key, setting.value, plaintext)
+            if names:
+                asked = (
+                    f"encryption or authentication by a name ({', '.join(names)}) to which "
+                    "listener.security.protocol.map gives no protocol"
+                )
         if asked:
             yield Problem(
                 f"asks for {asked}, which this broker does not support yet; it does not start "
                 "without it. Remove it only if everybody who can reach the listeners may do "
                 "everything",
                 key=setting.key,
-                value=setting.value if known else None,  # it may be a secret
+                value=setting.value if known and known.shows_value else None,  # it may be a secret
                 source=setting.source,
             )
 

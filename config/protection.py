@@ -19,6 +19,7 @@ class Protection:
 
     harmless: Callable[[str], bool]
     asks_for: str
+    shows_value: bool = True
 
 
 def _is_one_of(*values: str) -> Callable[[str], bool]:
@@ -40,7 +41,25 @@ def _names_no_secure_listener(text: str) -> bool:
     return all(name not in SECURE_PROTOCOLS for name in names)
 
 
+def plaintext_listeners(protocols: str) -> frozenset[str]:
+    """Read from `NAME:PROTOCOL,...` which listeners are said to be PLAINTEXT."""
+    pairs = (part.strip().upper().partition(":") for part in protocols.split(","))
+    return frozenset(name.strip() for name, _, protocol in pairs if protocol.strip() == "PLAINTEXT")
+
+
+def listeners_named_secure(key: str, text: str, plaintext: frozenset[str]) -> list[str]:
+    """List the listeners of a setting whose names promise what no map of protocols takes back.
+
+    Kafka refuses a name without a protocol. Here it is one of a PLAINTEXT listener.
+    """
+    if protection_of(key) is not _SECURE_LISTENER:
+        return []
+    names = (part.partition("://")[0].strip().upper() for part in text.split(","))
+    return [name for name in names if _PROTOCOL_WORD.search(name) and name not in plaintext]
+
+
 _EMPTY_ONLY = _is_one_of()
+_PROTOCOL_WORD = re.compile(r"(?:^|[^A-Z])(?:SSL|SASL|TLS)|(?:SSL|SASL|TLS)(?:[^A-Z]|$)")
 _SECURE_LISTENER = Protection(_names_no_secure_listener, "encryption or authentication")
 _USER = Protection(_EMPTY_ONLY, "authentication")
 _CLIENT_CERTIFICATES = Protection(_is_one_of("none"), "client certificates")
@@ -91,9 +110,11 @@ IMAGE_PROTECTIONS: dict[str, Protection] = {
     "tls.inter.broker.auth": _CLIENT_CERTIFICATES,
     "tls.controller.auth": _CLIENT_CERTIFICATES,
     # A whole properties file in one variable: what it asks for is not looked at.
-    "configuration": Protection(_EMPTY_ONLY, "whatever its lines ask for"),
+    "configuration": Protection(_EMPTY_ONLY, "whatever its lines ask for", shows_value=False),
 }
 _ALL = PROTECTIONS | IMAGE_PROTECTIONS
+# Those of them that may be said of one listener: listener.name.outside.ssl.client.auth.
+_OF_LISTENERS = ("ssl.client.auth", "connections.max.reauth.ms")
 
 # With which a word begins or ends that asks for protection, and whole words that do.
 _STEMS = (
@@ -101,10 +122,16 @@ _STEMS = (
     "passphrase|credential|authoriz|authoris|authentic|authority|security|secure|certificate|encrypt|"
     "principal|superuser"
 )
-_WORDS = "auth|authn|authz|reauth|acls?|rbac|ldap|certs?|users|secrets?|tokens?|delegation"
+_WORDS = "auth|authn|authz|reauth|acls?|rbac|iam|ldap|certs?|users|secrets?|tokens?|delegation"
 _ASKS = re.compile(
     rf"(?:^|\.)(?P<begin>{_STEMS})|(?P<end>{_STEMS})(?:\.|$)|(?:^|\.)(?P<word>{_WORDS})(?:\.|$)"
 )
+# Names of switches, and values by which nothing is asked for: not where it is openness that is switched.
+_SWITCH = re.compile(r"^enabled?\.|(?:^|\.)(?:enabled?|auth|protocol)$")
+_OPENS = re.compile(
+    r"(?:^|\.)(?:allow|insecure|anonymous|unauth|plaintext|disable|skip|no(?:\.|$))"
+)
+_NO = frozenset({"false", "none", "plaintext", "no", "0"})
 # What protects connections that a broker would open to services of others, not those to itself.
 _OF_OTHER_SERVICES = ("s3.", "automq.")
 
@@ -120,7 +147,10 @@ def plain(name: str) -> str:
 
 def protection_of(name: str) -> Protection | None:
     """Find what a key is known to ask for, depending on its value."""
-    return _ALL.get(plain(name))
+    name = plain(name)
+    if name.startswith("listener.name."):
+        name = next((key for key in _OF_LISTENERS if name.endswith("." + key)), name)
+    return _ALL.get(name)
 
 
 def asking_word(name: str) -> str | None:
@@ -143,5 +173,11 @@ def asks_for(name: str, value: str) -> str | None:
     protection = protection_of(name)
     if protection is not None:
         return None if protection.harmless(value) else protection.asks_for
-    word = asking_word(name) if value.strip() else None
+    word = asking_word(name) if value.strip() and not _is_switched_off(name, value) else None
     return word and f"protection by its name ({word})"
+
+
+def _is_switched_off(name: str, value: str) -> bool:
+    name = plain(name)
+    is_switch = _SWITCH.search(name) is not None and _OPENS.search(name) is None
+    return is_switch and value.strip().lower() in _NO

@@ -15,7 +15,7 @@ Behaviour:
   * Never creates a topic.
   * A partition that is moving to another broker, or is about to come: the request waits for at most two seconds. A new
     one that is being opened, too; half a second for one that this broker does not know, while there are other brokers
-    that may have told the client of it.
+    that may have told the client of it. A request with more than a hundred of these does not wait for them.
   * A partition that another broker leads is NOT_LEADER_OR_FOLLOWER with the leader's address (KIP-951).
 Deviations from Apache Kafka:
   * `timeout_ms` is not used: there are no followers to wait for.
@@ -93,9 +93,12 @@ TOPIC_IDS_SINCE = 13
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
 _SIZE = struct.Struct(">i")
 ADMIN_CLIENT_ID = "__admin_client"
-# Validation of several batches lets others have their turn when they add up, counted in records.
+# Validation of several batches lets others have their turn when they add up, counted in records. What took steps is
+# counted by its bytes, too: thousands of compressed streams or blocks may hold none.
 _TURN_WORK = 2 * SLICE_ELEMENTS
 _BATCH_WORK = 30
+_BYTES_OF_WORK = 8
+_PARTITION_BYTES = 1_024  # that a request holds beside its frame: decoded, and judged
 _INTERNAL = Rejection(
     ErrorCode.INVALID_TOPIC_EXCEPTION, "clients may not produce to internal topics"
 )
@@ -116,6 +119,8 @@ class _Produce(NamedTuple):
 
 # One partition of a request: its index, the log if there is one, and a batch to append or an error.
 _Judged = tuple[int, Partition | None, Validated | Rejection]
+# Where the judgement of a batch is, and what it is about.
+_Place = tuple[list[_Judged], int, ProduceTopic, memoryview | None]
 _T = TypeVar("_T")
 
 
@@ -268,7 +273,7 @@ class ProduceHandler:
         now_ms = self._wall_clock_ms()
         by_topic: list[list[_Judged]] = []
         work = 0
-        lacks_partitions = False
+        arriving: list[tuple[ExpectedPartition, _Place]] = []
         for topic in produce.request.topics:
             judged: list[_Judged] = []
             by_topic.append(judged)
@@ -278,37 +283,32 @@ class ProduceHandler:
                 )
                 if not isinstance(outcome, (Validated, Rejection)):
                     outcome = yield from outcome
+                    # Whatever it held, and whether or not that was right.
+                    work += len(records or b"") // _BYTES_OF_WORK
+                if found is None and len(arriving) <= SLICE_PARTITIONS:
+                    asked = ExpectedPartition(topic.name, topic.topic_id, index)
+                    if self._partitions.arrivals.may_come(asked):
+                        arriving.append((asked, (judged, len(judged), topic, records)))
                 judged.append((index, found, outcome))
-                lacks_partitions |= found is None
                 work += _BATCH_WORK
                 if isinstance(outcome, Validated):
                     work += min(outcome.header.records_count, SLICE_ELEMENTS)
                 if work > _TURN_WORK:
                     work = 0
                     yield Slice.LOOP
-        if lacks_partitions:
-            yield from self._await_arriving(produce, by_topic)
+        if 0 < len(arriving) <= SLICE_PARTITIONS:
+            yield from self._await_arriving(produce, arriving)
         yield from self._append(produce, by_topic)
 
-    def _await_arriving(self, produce: _Produce, by_topic: list[list[_Judged]]) -> _Steps[None]:
+    def _await_arriving(
+        self, produce: _Produce, arriving: list[tuple[ExpectedPartition, _Place]]
+    ) -> _Steps[None]:
         """Wait for partitions that are not served here yet but may soon be, and judge their batches again."""
-        places: list[tuple[list[_Judged], int, ProduceTopic, memoryview | None]] = []
-        partitions = []
-        for topic, judged in zip(produce.request.topics, by_topic, strict=True):
-            for place, ((index, records), (_, found, _)) in enumerate(
-                zip(topic.partitions, judged, strict=True)
-            ):
-                asked = ExpectedPartition(topic.name, topic.topic_id, index)
-                if found is None and self._partitions.arrivals.may_come(asked):
-                    places.append((judged, place, topic, records))
-                    partitions.append(asked)
-                if place % SLICE_PARTITIONS == SLICE_PARTITIONS - 1:
-                    yield Slice.LOOP
-        if not places:
-            return
-        yield _Arriving(partitions, sum(len(records or b"") for *_, records in places))
+        partitions = sum(len(topic.partitions) for topic in produce.request.topics)
+        held_bytes = produce.reply.size_bytes + partitions * _PARTITION_BYTES
+        yield _Arriving([asked for asked, _ in arriving], held_bytes)
         now_ms = self._wall_clock_ms()
-        for judged, place, topic, records in places:
+        for _, (judged, place, topic, records) in arriving:
             index = judged[place][0]
             found, outcome = self._validate(produce.header, topic, index, records, now_ms)
             if not isinstance(outcome, (Validated, Rejection)):

@@ -93,10 +93,14 @@ class FetchSessions:
         """Be done with a session; one that has many partitions leaves them in `leave_closed`."""
         if session.is_closed:
             return
-        session.close()
-        self.closed.append(session.leave())
+        self._close_later(session)
         if len(session.partitions) <= STEP_PARTITIONS:
             completed(self.closed.pop())
+
+    def _close_later(self, session: FetchSession) -> None:
+        """Have `leave_closed` leave the partitions, however few they are."""
+        session.close()
+        self.closed.append(session.leave())
 
     def leave_closed(self) -> Generator[None, None, None]:
         """Leave the partitions of sessions that were closed."""
@@ -104,7 +108,10 @@ class FetchSessions:
             yield from self.closed.popleft()
 
     def remove_abandoned(self, now_ms: int) -> None:
-        """Remove the sessions whose clients are connected no more: their partitions take hundreds of megabytes."""
+        """Remove the sessions whose clients are connected no more: their partitions take hundreds of megabytes.
+
+        They are left in `leave_closed`, since thousands of clients may have gone at once.
+        """
         abandoned: list[int] = []
         for session_id, session in self._sessions.items():  # least recently used first
             if now_ms - session.last_used_ms < ABANDONED_MS:
@@ -112,7 +119,7 @@ class FetchSessions:
             if session.client is not None and session.client.closed:
                 abandoned.append(session_id)
         for session_id in abandoned:
-            self._remove(session_id)
+            self._close_later(self._take(session_id))
 
     def try_keep(self, session: FetchSession, now_ms: int) -> bool:
         """Give a session an id and keep it; False when there is no room for it."""
@@ -175,10 +182,12 @@ class FetchSessions:
         return True
 
     def _remove(self, session_id: int) -> None:
-        session = self._sessions.pop(session_id, None)
+        if session_id in self._sessions:
+            self.close(self._take(session_id))
+
+    def _take(self, session_id: int) -> FetchSession:
         self.partition_count -= self._sizes.pop(session_id, 0)
-        if session is not None:
-            self.close(session)
+        return self._sessions.pop(session_id)
 
     def _count(self, session: FetchSession) -> None:
         size = len(session.partitions)

@@ -61,8 +61,8 @@ _LONG_SNAPPY_BYTES: Final = 1 << 16  # may decompress to 22 times as much
 _GZIP_WINDOW_BITS: Final = 31  # 15 bits of window, gzip framing
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _GZIP_INPUT_BYTES: Final = 1 << 14  # given to zlib at once
-# Members of gzip; empty blocks and further streams of snappy. A writer that puts 64 KiB into each needs 1,024 for what
-# a produced batch may have by default.
+# Members of gzip; empty blocks and further streams of snappy; frames of zstd. A writer that puts 64 KiB into each needs
+# 1,024 for what a produced batch may have by default.
 _MAX_STREAMS: Final = 4_096
 _MAX_ZSTD_WINDOW_BYTES: Final = 1 << 27  # the maximum of level 22, Kafka's highest
 _ZSTD_SKIPPABLE: Final = 0x184D2A5  # the magic number without its last four bits
@@ -70,7 +70,7 @@ _ZSTD_SKIPPABLE_HEADER: Final = Struct("<II")  # magic number, size of what foll
 _ZSTD_BLOCK_HEADER_BYTES: Final = 3  # bit 0 last, bits 1 and 2 type, the rest size
 _ZSTD_RLE_BLOCK: Final = 1  # one byte, for any block size
 _ZSTD_CHECKSUM_BYTES: Final = 4
-# Of all frames; a skippable frame counts as one. An encoder fills a block with up to 128 KiB; these are looked at one
+# Of all frames. An encoder fills a block with up to 128 KiB; these are looked at one
 # by one.
 _MAX_ZSTD_BLOCKS: Final = 10_000
 _LZ4_FLAGS_AT: Final = 4  # behind the magic number
@@ -296,9 +296,10 @@ def _zstd_frames(data: memoryview) -> int:
     position = blocks = frames = 0
     while position < len(data):
         frames += 1
+        if frames > _MAX_STREAMS:
+            raise CorruptBatchError("zstd data consists of too many frames")
         skipped_bytes = _skippable_bytes(data, position)
         if skipped_bytes:
-            blocks += 1
             position += skipped_bytes
             _check_zstd_bounds(position, len(data), blocks)
             continue

@@ -235,7 +235,7 @@ BUGS = (
         "fetch sessions of clients that are gone keep their partitions for as long as there are free slots",
         "broker/fetch/session_cache.py",
         "FetchSessions.remove_abandoned",
-        "self._remove(session_id)",
+        "self._close_later(self._take(session_id))",
         "pass",
         f"{_SESSION}::test_the_session_of_a_client_that_is_gone_is_removed_with_its_partitions",
     ),

@@ -17,6 +17,7 @@ class FakeReply:
         self.outcomes: list[str] = []
         self.frame = b""
         self.is_lost = False
+        self.size_bytes = 100
         self.connection = ConnectionInfo("PLAINTEXT", "10.0.0.9", "10.0.0.1", 9092)
         self.on_lost: Callable[[], None] = lambda: None
         self.observe: Callable[[float], None] = lambda _: None

@@ -329,3 +329,10 @@ def test_so_is_such_a_place_of_bucket_or_wal(setting):
 @pytest.mark.parametrize("path", ["/srv/a:b", "/srv/~old", "data~", "C:data", "$/x", "a{b}"])
 def test_a_path_with_unusual_characters_is_one(path):
     assert load(environment={}, overrides=[f"log.dirs={path}"]).config.data_dir == path
+
+
+@pytest.mark.parametrize(
+    "name", ["KAFKA_LOG_DIR", "KAFKA_CFG_LOG_DIR", "KAFKA_LOG_DIRS", "HEADRACE_LOG_DIR"]
+)
+def test_a_directory_that_a_variable_names_is_used_in_every_spelling(name):
+    assert load(environment={name: "/var/lib/named"}).config.data_dir == "/var/lib/named"

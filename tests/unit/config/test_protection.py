@@ -95,6 +95,24 @@ def test_no_prefix_of_a_listener_opens_a_broker(key):
         ("STRIMZI_KEYCLOAK_AUTHZ_ENABLED", "true"),
         ("HEADRACE_ADMIN_PASSWORD", "x"),
         ("HEADRACE_TLS_CERT", "/x.pem"),
+        ("KAFKA_LISTENERS", "PLAINTEXT://:9092,EXTERNAL_SSL://:9093"),
+        ("KAFKA_LISTENERS", "SASL_PLAINTEXT_INT://:9092"),
+        ("KAFKA_ADVERTISED_LISTENERS", "CLIENTTLS://one:9092"),
+        ("KAFKA_LOG4J_OPTS", "-Djava.security.auth.login.config=/etc/kafka/jaas.conf"),
+        ("KAFKA_JMX_OPTS", "-Djavax.net.ssl.keyStore=/x.jks"),
+        ("JAVA_TOOL_OPTIONS", "-Djava.security.krb5.conf=/etc/krb5.conf"),
+        ("KAFKA_EXTRA_ARGS", "--override ssl.client.auth=required"),
+        ("KAFKA_EXTRA_ARGS", "--override=node.id=1 --override 'listeners=SASL_SSL://:9092'"),
+        ("KAFKA_SERVER_PROPERTIES", "node.id=1\nauthorizer.class.name = a.B\n"),
+        ("KAFKA_CONFIG", "node.id=1\\nlistener.security.protocol.map=A:PLAINTEXT, B:SSL"),
+        ("KAFKA_CONFIG", "# comment\r\nsasl.enabled.mechanisms: PLAIN"),
+        ("KAFKA_IAM_ENABLED", "true"),
+        ("KAFKA_LISTENER_NAME_OUT_SIDE_SSL_CLIENT_AUTH", "required"),
+        ("KAFKA_SECURITY_PROTOCOL", "SSL"),
+        ("KAFKA_ENABLE_AUTHORIZATION", "true"),
+        ("KAFKA_ALLOW_INSECURE_AUTH", "false"),
+        ("KAFKA_SASL_PLAINTEXT_ENABLED", "no"),
+        ("KAFKA_SASL_ENABLED_MECHANISMS", "none"),
     ],
 )
 def test_what_only_images_take_is_refused_too(name, value):
@@ -120,6 +138,17 @@ def test_a_stronger_source_does_not_hide_what_was_asked_for(tmp_path):
     ]
 
 
+def test_a_listener_whose_name_promises_protection_needs_a_protocol():
+    """The strongest map counts, and is for all layers; what is not there is not taken for PLAINTEXT."""
+    listeners = {"KAFKA_LISTENERS": "EXTERNAL_SSL://:9092"}
+    key = "listener.security.protocol.map"
+    for protocols in ("", "OTHER:PLAINTEXT", "EXTERNAL_SSL:SSL", "EXTERNAL_SSL"):
+        refusal(environment=listeners, overrides=[f"{key}={protocols}"])
+    assert load(environment=listeners, overrides=[f"{key}=EXTERNAL_SSL:PLAINTEXT"])
+    told = str(refusal(environment=listeners))
+    assert "a name (EXTERNAL_SSL) to which listener.security.protocol.map gives no protocol" in told
+
+
 def test_a_refusal_says_where_what_it_was_read_as_and_what_to_do():
     error = refusal(environment={"KAFKA_CFG_AUTHORIZER_CLASS_NAME": "a.B"})
     text = str(error)
@@ -133,11 +162,12 @@ def test_no_secret_is_shown():
     error = refusal(
         environment={
             "KAFKA_CLIENT_PASSWORDS": secret,
+            "KAFKA_CONFIGURATION": f"a=b\nsasl.login={secret}",
             "KAFKA_OPTS": f"-Djavax.net.ssl.keyStorePassword={secret}",
         },
         overrides=[f"sasl.jaas.config=x password={secret}", f"ssl.key.password:{secret}"],
     )
-    assert len(error.problems) == 4
+    assert len(error.problems) == 5
     assert secret not in str(error)
 
 
@@ -154,6 +184,25 @@ def test_no_secret_is_shown():
             "KAFKA_OPTS": "-Djava.security.egd=file:/dev/urandom -Xmx1g",
             "KAFKA_CFG_LISTENER_SECURITY_PROTOCOL_MAP": "CONTROLLER:PLAINTEXT,ssl:SSL",
             "CONFLUENT_METRICS_ENABLE": "true",
+            "CONFLUENT_AUTH_SERVICE_HOST": "10.0.0.1",
+            "STRIMZI_SECURITY_SERVICE_PORT": "443",
+            "STRIMZI_SECURITY_PORT_443_TCP_ADDR": "10.0.0.1",
+            "KAFKA_LISTENER_NAME_OUT_SIDE_SSL_CLIENT_AUTH": "none",
+            "KAFKA_LISTENER_NAME_X_CONNECTIONS_MAX_REAUTH_MS": "0",
+            "KAFKA_ZOOKEEPER_SASL_ENABLED": "false",
+            "KAFKA_CONFLUENT_SECURITY_EVENT_LOGGER_ENABLE": "false",
+            "KAFKA_ENABLE_AUTHORIZATION": "False",
+            "KAFKA_NODE_SECURITY_ENABLED": "0",
+            "KAFKA_SECURITY_PROTOCOL": "PLAINTEXT",
+            "KAFKA_LISTENERS": "CLIENTS_SSL://:9092,TITLSX://:9093",
+            "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "clients_ssl:PLAINTEXT,TITLSX:PLAINTEXT",
+            "KAFKA_JMX_OPTS": "-Dcom.sun.management.jmxremote.authenticate=false "
+            "-Dcom.sun.management.jmxremote.ssl=false",
+            "JAVA_TOOL_OPTIONS": "-Xmx1g",
+            "KAFKA_EXTRA_ARGS": "--override node.id=3 --override ssl.client.auth=none",
+            "KAFKA_SERVER_PROPERTIES": "#ssl.client.auth=required\nlisteners=PLAINTEXT://:1",
+            "KAFKA_CONFIG": "/etc/kafka/security/server.properties",
+            "KAFKA_IAM_ENABLED": "false",
             "CONFLUENT_CLOUD_API_SECRET": "of a client",
         },
     ],

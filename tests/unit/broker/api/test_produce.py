@@ -1,6 +1,7 @@
 """Produce: answers by version, acks, admission, and what is not told."""
 
 import asyncio
+import gzip
 import itertools
 import random
 import threading
@@ -10,12 +11,15 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import zstandard
 
 from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition import append_rules, arrivals
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
+from headrace.broker.partition.arrivals import MAX_UNKNOWN_MS
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.refused_batches import PASSING
@@ -26,10 +30,11 @@ from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.headers import RequestHeader, parse_request_header
 from headrace.protocol.messages import ProduceRequest, encode_request
 from headrace.protocol.produce import SLICE_PARTITIONS
-from headrace.protocol.records.batch import encode_header, parse_header
+from headrace.protocol.records.batch import HEADER_BYTES, encode_header, parse_header
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, EngineFailedError
+from tests.simulation import virtual_time
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
     NOW_MS,
@@ -140,6 +145,7 @@ class Broker:
         frame = memoryview(bytearray(encode_request(wanted, header)))
         _, body_offset = parse_request_header(frame)
         reply = FakeReply()
+        reply.size_bytes = len(frame)
         return reply, self.handler.start(CLIENT, header, frame[body_offset:], reply)  # type: ignore[arg-type]
 
     def produce(self, version: int, *records: bytes | None, **options: Any) -> FakeReply:
@@ -468,6 +474,49 @@ def test_many_batches_that_are_quick_alone_are_not_validated_in_one_turn() -> No
     assert [row[1:] for row in rows(reply, 9)] == [(0, 0), (0, 1_500), (0, 3_000), (0, 4_500)]
 
 
+@pytest.mark.parametrize(("codec", "per_turn"), [(Compression.GZIP, 1), (Compression.ZSTD, 2)])
+def test_batches_of_many_empty_streams_or_blocks_are_not_validated_in_one_turn(
+    codec: Compression, per_turn: int
+) -> None:
+    """They cost nothing to send; without a record they are refused, with one they look like a small batch."""
+    whole = batch(compression=codec)
+    sent = gzip.compress(b"") * 4_000
+    if codec is Compression.ZSTD:
+        frame = whole[HEADER_BYTES:]
+        begin = zstandard.frame_header_size(frame)
+        sent = frame[:begin] + bytes(3) * 9_000 + frame[begin:]
+    data = bytes(encode_header(parse_header(whole), sent))
+    broker = Broker(LogConfig(validate_compressed="all"))
+    turns: list[int] = []
+    validated: list[None] = []
+    validate = append_rules.validate
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        validated.append(None)
+        return validate(*arguments, **options)
+
+    async def others() -> None:
+        while True:
+            turns.append(len(validated))
+            await asyncio.sleep(0)
+
+    async def serve() -> FakeReply:
+        reply, rest = broker.start(9, [("t", None, [(0, data)] * 5)])
+        assert rest is not None
+        waiting = asyncio.create_task(others())
+        await rest
+        waiting.cancel()
+        return reply
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(append_rules, "validate", noted)
+        reply = asyncio.run(serve())
+    broker.confirm()
+    refused = int(ErrorCode.INVALID_RECORD)
+    assert [row[1] for row in rows(reply, 9)] == [refused if codec is Compression.GZIP else 0] * 5
+    assert max(after - before for before, after in itertools.pairwise([0, *turns, 5])) <= per_turn
+
+
 @pytest.mark.parametrize("version", [8, 9])
 @pytest.mark.parametrize(("topic", "error"), [("t", 0), ("nowhere", 3)])
 def test_a_request_of_many_partitions_takes_many_turns(
@@ -741,6 +790,43 @@ class TestNewPartitions:
             assert told == [[0, unknown], [int(ErrorCode.NOT_LEADER_OR_FOLLOWER)], [0]]
 
         run(main())
+
+    async def waited_s(self, broker: Broker, topics: Any) -> float:
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        reply, rest = broker.start(9, topics)
+        if rest is not None:
+            await rest
+        broker.confirm()
+        assert reply.outcome == "sent"
+        return loop.time() - began_s
+
+    def test_a_request_of_very_many_waits_for_none(self) -> None:
+        """All that is waited for is looked at whenever there is news."""
+
+        async def main() -> None:
+            for more, waits_s in ((0, MAX_UNKNOWN_MS / 1000), (1, 0)):
+                asked = [(index, batch()) for index in range(SLICE_PARTITIONS + more)]
+                assert await self.waited_s(self.cluster(), [("new", None, asked)]) == pytest.approx(
+                    waits_s
+                )
+
+        virtual_time.run(main())
+
+    def test_what_waits_is_counted_with_all_that_its_request_holds(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(arrivals, "MAX_REQUESTS_BYTES", 10_000)
+        new = ("new", None, [(0, batch())])
+
+        async def main() -> None:
+            assert await self.waited_s(self.cluster(), [new]) > 0
+            large = ("t", None, [(0, batch(1_500))])
+            many = ("t", None, [(0, batch())] * 10)
+            for others in (large, many):
+                assert await self.waited_s(self.cluster(), [others, new]) == 0
+
+        virtual_time.run(main())
 
     def test_what_does_not_come_is_refused_as_always(self) -> None:
         async def main() -> None:

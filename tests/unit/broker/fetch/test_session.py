@@ -478,6 +478,20 @@ def test_the_session_of_a_client_that_is_gone_is_removed_with_its_partitions(
     assert connected.fetch(now_ms=ABANDONED_MS) == []
 
 
+def test_the_sessions_of_many_clients_that_are_gone_are_left_some_at_a_time() -> None:
+    sessions = FetchSessions(9, random.Random(1))
+    kept = []
+    for _ in range(3):
+        context = Client(sessions).begin({"t": [asks(0), asks(1)]}, now_ms=0)
+        context.session.client = SimpleNamespace(closed=True)
+        finished(context, read_of(context), 0)
+        kept.append(context.session)
+    sessions.remove_abandoned(ABANDONED_MS)
+    assert (len(sessions), sessions.partition_count) == (0, 0)
+    left = [[len(it.partitions) for it in kept] for _ in sessions.leave_closed()]
+    assert left == [[0, 2, 2], [0, 0, 2], [0, 0, 0]]
+
+
 def test_a_larger_session_makes_a_smaller_old_one_go() -> None:
     sessions = FetchSessions(2, random.Random(1))
     small, large, new = (Client(sessions) for _ in range(3))

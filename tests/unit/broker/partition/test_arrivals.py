@@ -7,10 +7,13 @@ import pytest
 
 from headrace.broker.partition import arrivals
 from headrace.broker.partition.arrivals import (
+    IN_VAIN_S,
+    MAX_IN_VAIN,
     MAX_OPENING_MS,
     MAX_REQUESTS,
     MAX_REQUESTS_BYTES,
     MAX_UNKNOWN_MS,
+    MAX_WANTED,
     Arrivals,
     ExpectedPartition,
 )
@@ -129,7 +132,7 @@ def test_without_another_broker_nobody_can_have_told_of_it() -> None:
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (MAX_REQUESTS, MAX_REQUESTS_BYTES) == (256, 64 << 20)
+    assert (MAX_REQUESTS, MAX_REQUESTS_BYTES, MAX_WANTED) == (256, 64 << 20, 4_096)
     monkeypatch.setattr(arrivals, "MAX_REQUESTS", 2)
     monkeypatch.setattr(arrivals, "MAX_REQUESTS_BYTES", 10)
 
@@ -143,6 +146,56 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert await scene.waited_s(NAMED, size_bytes=0) == 0
         second.cancel()
         await asyncio.gather(first, second, return_exceptions=True)
-        assert await scene.waited_s(NAMED, size_bytes=10) == pytest.approx(MAX_UNKNOWN_MS / 1000)
+        other = ExpectedPartition("other", None, 0)
+        assert await scene.waited_s(other, size_bytes=10) == pytest.approx(MAX_UNKNOWN_MS / 1000)
+
+    run(main())
+
+
+def test_partitions_that_are_waited_for_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "MAX_WANTED", 3)
+
+    async def main() -> None:
+        scene = Scene()
+        first = asyncio.create_task(scene.waited_s(NAMED, BY_ID))
+        await asyncio.sleep(0.1)
+        assert await scene.waited_s(NAMED, BY_ID) == 0
+        assert await scene.waited_s(ExpectedPartition("other", None, 0)) > 0
+        await first
+
+    run(main())
+
+
+def test_what_was_waited_for_in_vain_is_not_waited_for_again_for_some_seconds() -> None:
+    """Its producer tries again and again, and each time sends batches of other partitions with it."""
+
+    async def main() -> None:
+        scene = Scene()
+        unknown_s, opening_s = MAX_UNKNOWN_MS / 1000, MAX_OPENING_MS / 1000
+        later = asyncio.create_task(scene.waited_s(BY_ID))
+        assert await scene.waited_s(NAMED) == pytest.approx(unknown_s)
+        await later
+        assert not scene.arrivals.may_come(NAMED)
+        assert await scene.waited_s(NAMED) == 0
+        assert scene.arrivals.may_come(ExpectedPartition("new", None, 1))  # another one
+        await asyncio.sleep(IN_VAIN_S)
+        assert await scene.waited_s(NAMED) == pytest.approx(unknown_s)
+        scene.create()  # it is known, and is being opened: that was not waited for yet
+        assert await scene.waited_s(NAMED) == pytest.approx(opening_s)
+        assert await scene.waited_s(NAMED) == 0
+        await asyncio.sleep(IN_VAIN_S)
+        assert scene.arrivals.may_come(NAMED)
+
+    run(main())
+
+
+def test_what_is_known_to_be_in_vain_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_IN_VAIN == 4_096
+    monkeypatch.setattr(arrivals, "MAX_IN_VAIN", 1)
+
+    async def main() -> None:
+        scene = Scene()
+        assert await scene.waited_s(NAMED, BY_ID) > 0
+        assert [scene.arrivals.may_come(it) for it in (NAMED, BY_ID)] == [False, True]
 
     run(main())

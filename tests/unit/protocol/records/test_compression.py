@@ -167,12 +167,24 @@ def test_streams_without_content_are_bounded(
 
 
 def test_frames_of_zstd_without_content_are_bounded() -> None:
-    most = compression._MAX_ZSTD_BLOCKS - 1
+    most = compression._MAX_STREAMS - 1
     for one in (SKIPPABLE, LAST_SKIPPABLE, zstandard.compress(b"")):
         data = memoryview(one * most + zstandard.compress(b"v"))
         assert decompress(Compression.ZSTD, data, 9) == b"v"
         with pytest.raises(CorruptBatchError, match="too many"):
             decompress(Compression.ZSTD, memoryview(one + data.tobytes()), 9)
+
+
+def test_blocks_of_a_frame_of_zstd_are_bounded() -> None:
+    frame = zstandard.compress(b"v")
+    begin, block = zstandard.frame_header_size(frame), bytes(3)  # without content
+    most = compression._MAX_ZSTD_BLOCKS - 1
+    data = memoryview(frame[:begin] + block * most + frame[begin:])
+    assert decompress(Compression.ZSTD, data, 9) == b"v"
+    with pytest.raises(CorruptBatchError, match="too many"):
+        decompress(
+            Compression.ZSTD, memoryview(frame[:begin] + block * (most + 1) + frame[begin:]), 9
+        )
 
 
 @pytest.mark.parametrize(
