@@ -20,7 +20,7 @@ from pyiceberg.manifest import DataFile
 from pyiceberg.table import FileScanTask, Table, TableProperties
 from pyiceberg.table.metadata import TableMetadata
 
-from headrace.pipeline.tables.errors import NOT_OF_A_RECORD, told
+from headrace.pipeline.tables.errors import NOT_OF_A_RECORD, TableError, told
 
 _WITHOUT_BOUNDS: Final = {TableProperties.DEFAULT_WRITE_METRICS_MODE: "counts"}
 Place = tuple[str, int, int]  # of a record: topic, partition, offset
@@ -56,9 +56,21 @@ class TableFiles:
 
         Bounds of columns are left out of files where pyiceberg cannot make them, as of texts whose 16th character is
         the last one before the surrogates.
+
+        Raises:
+            TableError: the files have more rows or fewer.
         """
         if not len(rows):
             return []
+        found = self._written(rows)
+        count = sum(it.record_count for it in found)
+        if count != len(rows):
+            raise TableError(
+                f"{len(rows)} rows became data files with {count}; nothing is committed"
+            )
+        return found
+
+    def _written(self, rows: pa.Table) -> list[DataFile]:
         try:
             return list(_dataframe_to_data_files(self.metadata, rows, self.io))
         except NOT_OF_A_RECORD:
