@@ -76,7 +76,8 @@ class WriteTask:
         if newest is not None:
             for rows, places in newest.pieces():
                 yield from _told(writer.add(rows, places))
-            yield KEYS, _arrow_bytes(newest.keys(), self.files.arrow_schema().field(self.table.key))
+            if keys := newest.keys():
+                yield KEYS, _arrow_bytes(keys, self.files.arrow_schema().field(self.table.key))
         yield from _told(writer.finish())
         for it in writer.unwritable:
             yield REFUSED, msgspec.msgpack.encode((it.place, it.reason))

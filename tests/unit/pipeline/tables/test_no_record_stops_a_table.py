@@ -267,7 +267,7 @@ def test_more_bad_records_than_memory_is_for_stop_their_table(
     scene = TableScene(tmp_path, "columns = { id = 'long' }\n")
     large = [b"x" * 20_000] * 5
     with pytest.raises(
-        TableError, match="3 bad records in one .*, and more than a task keeps in memory"
+        TableError, match=r"3 bad records in one .*, and more than a task keeps in memory"
     ):
         scene.run(records(large), max_bad=10)
     assert len(bad(scene.run(records(large), max_bad=50).told)) == 5

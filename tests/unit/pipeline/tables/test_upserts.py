@@ -14,7 +14,7 @@ from headrace.pipeline.tables.merging import ChangedKeys, RewriteTask, rewrite_g
 from headrace.pipeline.tables.micro_batch import upsert_tasks
 from headrace.pipeline.tables.queries import choose_shuffle_partitions
 from headrace.pipeline.tables.table_state import TableState
-from headrace.pipeline.tables.write_task import KEYS
+from headrace.pipeline.tables.write_task import BAD, KEYS
 from tests.unit.pipeline.tables.table_scene import TableScene, records
 
 
@@ -80,6 +80,12 @@ def test_the_newest_rows_of_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPat
                 expected[key.decode()] = value["n"]
     scene.commit(scene.run(*batches).told, 300)
     assert {it["id"]: it["n"] for it in scene.rows()} == expected
+
+
+def test_an_upsert_of_bad_records_alone_looks_at_no_file(tmp_path: Path) -> None:
+    scene = TableScene(tmp_path, "columns = { n = 'int' }\nmode = 'upsert'\nkey = 'id'\n")
+    told = scene.told(records([b"{", {"n": 1}], keys=[b"a", None]))
+    assert [kind for kind, _ in told] == [BAD, BAD]
 
 
 @pytest.mark.parametrize(("is_chosen", "number"), [(False, "3"), (True, None)])
