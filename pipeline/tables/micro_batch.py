@@ -138,6 +138,7 @@ class MicroBatches:
                     batch_id=batch_id,
                     topic_ids=written.topic_ids,
                 ),
+                known=state.offsets,
                 ends=found.ends,
                 added=written.files,
                 replaced=written.replaced,
@@ -149,9 +150,12 @@ class MicroBatches:
             )
             commit_batch(table, commit)
             self._report(written.ignored)
-        elif self._table.deduplicate_by:
-            # Spark's state has to take part in each micro-batch.
-            records.write.format("noop").mode("overwrite").save()
+        else:
+            # A topic that was created again may not have come so far yet, where Spark goes on without lost data.
+            self._identities.confirm(state, found.topic_ids)
+            if self._table.deduplicate_by:
+                # Spark's state has to take part in each micro-batch.
+                records.write.format("noop").mode("overwrite").save()
         self.maintain(session)
 
     def _checkpoint_place(self) -> str:
@@ -178,9 +182,10 @@ class MicroBatches:
         written.topic_ids = self._identities.confirm(state, found.topic_ids)
         times = state.committed_at_ms
         since_ms = min(times.values()) if times else None
+        # Where nobody tells ids just now, a letter of an earlier run had the table's.
+        ids = {**state.topic_ids, **written.topic_ids}
         letters = [
-            Letter(it, written.topic_ids.get(it.topic, ""), it.topic not in state.topic_ids)
-            for it in written.bad
+            Letter(it, ids.get(it.topic, ""), it.topic not in state.topic_ids) for it in written.bad
         ]
         self._dead_letters.write(letters, since_ms)
         if written.keys:
