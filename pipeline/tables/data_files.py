@@ -92,10 +92,11 @@ class TableFiles:
 
 @dataclass(frozen=True, slots=True)
 class Unwritable:
-    """A row that no file can have: the place of its record, and why."""
+    """A row that no file can have: the place of its record, why, and its key in an upsert."""
 
     place: Place
     reason: str
+    key: object = None
 
 
 class DataFileWriter:
@@ -105,10 +106,13 @@ class DataFileWriter:
     file system that refuses or is full is no matter of rows.
     """
 
-    def __init__(self, files: TableFiles, target_bytes: int, max_unwritable: int) -> None:
+    def __init__(
+        self, files: TableFiles, target_bytes: int, max_unwritable: int, key: str = ""
+    ) -> None:
         self._files = files
         self._target_bytes = target_bytes
         self._max_unwritable = max_unwritable
+        self._key = key  # the column of it, in an upsert
         self._batches: list[pa.RecordBatch] = []
         self._places: list[pa.RecordBatch] = []
         self._size_bytes = 0
@@ -144,7 +148,9 @@ class DataFileWriter:
                 first = self._written(rows.slice(0, half), places.slice(0, half))
                 return first + self._written(rows.slice(half), places.slice(half))
             place = tuple(places.slice(0, 1).to_pylist()[0].values())
-            self.unwritable.append(Unwritable(place, f"no data file can have it: {told(error)}"))
+            key = rows.column(self._key)[0].as_py() if self._key else None
+            why = f"no data file can have it: {told(error)}"
+            self.unwritable.append(Unwritable(place, why, key))
             return []
 
 

@@ -236,6 +236,8 @@ def _dropped_of(
             parts = [("element", kind.element_type)]
         case MapType():
             parts = [("key", kind.key_type), ("value", kind.value_type)]
+        case _:
+            return []
     dropped = [_dropped_of(part, inner, path, unusable) for part, inner in parts]
     gone = [it for (part, _), it in zip(parts, dropped, strict=True) if (*path, part) in dict(it)]
     if gone and (len(gone) == len(parts) or not isinstance(kind, StructType)):

@@ -65,6 +65,9 @@ class Refusals:
 
     fields: Mapping[str, str] = field(default_factory=dict)  # new columns, and why
     places: Mapping[Place, str] = field(default_factory=dict)  # records whose rows no file can have
+    keys: Mapping[object, str] = field(
+        default_factory=dict
+    )  # of an upsert, that get no row any more
     may_add: bool = True  # else a record that needs new columns is a bad one
 
 
@@ -253,7 +256,9 @@ class RowMaker:
         if TIMESTAMP in self._origin and record["timestamp"] not in _TIMES_US:
             raise BadRecordError("its timestamp is not in the years 1 to 9999")
         if self._table.key:
-            row[self._table.key] = self._key(record["key"])
+            key = row[self._table.key] = self._key(record["key"])
+            if key in self._refusals.keys:
+                raise BadRecordError(f"as a record of its key: {self._refusals.keys[key]}")
         return row
 
     def _key(self, key: bytes | None) -> object:

@@ -9,7 +9,7 @@ A task yields rows of `kind` and `body`:
     | unkept  | nothing: there are more bad records than a task may keep in memory       |
     | lacking | columns that the table has to add first; then it has written nothing more |
     | keys    | Arrow data: keys whose rows are replaced or deleted, of an upsert        |
-    | refused | place of a record whose row no file can have, and why; then all is done once more without it |
+    | refused | place of a record whose row no file can have, why, and its key; then there is another run |
     | ignored | paths of fields that have no column and will have none, and why          |
 """
 
@@ -58,8 +58,10 @@ class WriteTask:
     def _run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Told]:
         decoder = decoder_of(self.table)
         maker = RowMaker(self.table, self.files.metadata, decoder, self.refusals)
-        writer = DataFileWriter(self.files, self.table.target_file_bytes, self.max_bad)
-        newest = NewestRows() if self.table.mode == UPSERT else None
+        is_upsert = self.table.mode == UPSERT
+        key = self.table.key if is_upsert else ""
+        writer = DataFileWriter(self.files, self.table.target_file_bytes, self.max_bad, key)
+        newest = NewestRows() if is_upsert else None
         bad = _BadRecords(self.max_bad)
         for batch in batches:
             made = maker.make(batch)
@@ -80,7 +82,7 @@ class WriteTask:
                 yield KEYS, _arrow_bytes(keys, self.files.arrow_schema().field(self.table.key))
         yield from _told(writer.finish())
         for it in writer.unwritable:
-            yield REFUSED, msgspec.msgpack.encode((it.place, it.reason))
+            yield REFUSED, msgspec.msgpack.encode((it.place, it.reason, it.key))
         yield from ((BAD, msgspec.msgpack.encode(it)) for it in bad.records)
         if bad.is_cut:
             yield UNKEPT, b""

@@ -45,6 +45,7 @@ class Written:
     is_bad_cut: bool = False  # there are bad records that no task has told
     lacking: dict[str, Shape] = field(default_factory=dict)
     refused: dict[Place, str] = field(default_factory=dict)
+    refused_keys: dict[object, str] = field(default_factory=dict)  # of those rows, in an upsert
     ignored: dict[str, str] = field(default_factory=dict)
     keys: list[bytes] = field(default_factory=list)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
@@ -63,8 +64,10 @@ def collected(told: Iterable[tuple[str, bytes]]) -> Written:
         elif kind == KEYS:
             found.keys.append(bytes(body))
         elif kind == REFUSED:
-            place, reason = msgspec.msgpack.decode(body)
+            place, reason, key = msgspec.msgpack.decode(body)
             found.refused[tuple(place)] = reason
+            if key is not None:
+                found.refused_keys[key] = reason
         elif kind == IGNORED:
             found.ignored.update(msgspec.msgpack.decode(body))
         elif kind == LACKING:
@@ -88,10 +91,14 @@ def written_by_runs(
     """
     fields: dict[str, str] = {}
     places: dict[Place, str] = {}
+    keys: dict[object, str] = {}
     for number in range(MAX_RUNS):
-        refusals = Refusals(fields, places, may_add=number < MAX_EVOLUTIONS)
+        # Of a refused key the next run has an older row. In the last run, it has none.
+        no_keys = keys if number == MAX_RUNS - 1 else {}
+        refusals = Refusals(fields, places, no_keys, may_add=number < MAX_EVOLUTIONS)
         written = run(WriteTask(config, TableFiles.of(table), max_bad, refusals))
         places.update(written.refused)
+        keys.update(written.refused_keys)
         if len(written.refused) > max_bad:
             break
         if not written.lacking and not written.refused:
