@@ -9,7 +9,7 @@ Source: pyspark.sql.streaming.datasource of Apache Spark 4.3.
 """
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from pyspark.sql.streaming.datasource import (  # type: ignore[import-not-found,unused-ignore]
     ReadAllAvailable,
@@ -19,13 +19,13 @@ from pyspark.sql.streaming.datasource import (  # type: ignore[import-not-found,
     SupportsTriggerAvailableNow,
 )
 
+from headrace.pipeline.source.offsets import present_partitions
 from headrace.pipeline.source.options import SourceOptions
 from headrace.pipeline.source.snapshots import with_metadata
-from headrace.pipeline.source.stream import StreamOffset, from_json, next_offset
+from headrace.pipeline.source.stream import StreamOffset, from_json
 from headrace.pipeline.source.stream_reader import BucketStreamReader
 
 Json = dict[str, Any]
-NOWHERE: Final = StreamOffset({})
 
 
 class AdmittingStreamReader(BucketStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc,unused-ignore]
@@ -42,11 +42,14 @@ class AdmittingStreamReader(BucketStreamReader, SupportsTriggerAvailableNow):  #
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - the name is Spark's
         """Let the query end with what is there now."""
-        options = _without_limits(self._options)
+        # Which transactions are decided is looked up for each micro-batch, from where it begins: here, it would be done
+        # from the first record on.
         self._target = with_metadata(
             self._opened_bucket(),
             self._catalog(),
-            lambda catalog: next_offset(catalog, options, NOWHERE, self._opened_ends().of(catalog)),
+            lambda catalog: StreamOffset(
+                self._opened_ends().of(catalog).ends(present_partitions(catalog, self._options))
+            ),
         )
 
     def latestOffset(self, start: Json, limit: ReadLimit) -> Json:  # type: ignore[override,unused-ignore]  # noqa: N802

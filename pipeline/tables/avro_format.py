@@ -64,6 +64,9 @@ class AvroSchema:
         if not isinstance(found, dict):
             raise BadRecordError("its Avro schema is no record")
         self._shape = found
+        if _EmptyItems(self._schema, named).are_there:
+            # A few bytes of a record would become as many items as their number says.
+            raise BadRecordError("its Avro schema has an array whose items take no bytes")
 
     def decode(self, payload: bytes) -> Mapping[str, Any]:
         """Decode a value."""
@@ -83,6 +86,50 @@ class AvroSchema:
         """That of the schema."""
         del document
         return self._shape
+
+
+class _EmptyItems:
+    """Finds arrays that may have any number of items in no bytes; each named type is looked at once."""
+
+    def __init__(self, schema: Any, named: Mapping[str, Any]) -> None:
+        self._named = named
+        self._known: dict[str, bool] = {}  # whether a record takes no bytes
+        types = [schema, *named.values()]
+        fields = [it["type"] for one in types if _is_record(one) for it in one["fields"]]
+        self.are_there = any(map(self._are_in, fields))
+
+    def _are_in(self, schema: Any) -> bool:
+        if isinstance(schema, list):
+            return any(map(self._are_in, schema))
+        if isinstance(schema, str) or _is_record(schema):
+            return False  # a record has a name, so it is looked at by itself
+        kind = schema["type"]
+        if kind == "array":
+            return self._takes_no_bytes(schema["items"]) or self._are_in(schema["items"])
+        return self._are_in(schema["values"] if kind == "map" else kind)
+
+    def _takes_no_bytes(self, schema: Any) -> bool:
+        if isinstance(schema, list):
+            return False  # a union begins with the number of its branch
+        if isinstance(schema, str):
+            return schema == "null" or (
+                schema in self._named and self._takes_no_bytes(self._named[schema])
+            )
+        if _is_record(schema):
+            name = schema["name"]
+            if name not in self._known:
+                self._known[name] = True  # for one that is in itself
+                inner = (self._takes_no_bytes(it["type"]) for it in schema["fields"])
+                self._known[name] = all(inner)
+            return self._known[name]
+        kind = schema["type"]
+        if kind == "fixed":
+            return not schema["size"]
+        return kind not in ("array", "map", "enum") and self._takes_no_bytes(kind)
+
+
+def _is_record(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema["type"] in ("record", "error")
 
 
 def _shape(schema: Any, named: Mapping[str, Any], depth: int, walk: SchemaWalk) -> Shape:

@@ -51,8 +51,9 @@ def check_tables(config: PipelineConfig) -> tuple[list[dict[str, object]], list[
 
 def _topic_ids(config: PipelineConfig) -> Mapping[str, str]:
     """The ids of all topics; none where nobody answers, which is told anyway."""
+    topics = dict.fromkeys(it for table in config.tables for it in table.topics)
     try:
-        return topic_ids(config.source, [it for table in config.tables for it in table.topics])
+        return topic_ids(config.source, list(topics))
     except NoEndsError:
         return {}
 

@@ -1,7 +1,8 @@
 """One commit for each micro-batch: its data files, and how far the table has come in its topics.
 
 The commit is refused when another came in between. What the table says is looked at again then, so two runs of one
-micro-batch, in one process after the other or in two at once, add its rows once.
+micro-batch, in one process after the other or in two at once, add its rows once. So do two jobs whose micro-batches
+end at different offsets: the one that comes second stops.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,7 @@ class Commit:
     """What a micro-batch brings about."""
 
     origin: Origin
+    known: Counts  # offsets that the table had when it was chosen what to add
     ends: Counts
     added: Sequence[DataFile]
     replaced: Sequence[DataFile] = ()  # of an upsert, chosen by what the table was
@@ -46,7 +48,8 @@ def commit_batch(table: Table, commit: Commit) -> bool:
     """Commit a micro-batch, unless the table has it; return whether it did.
 
     Raises:
-        TableError: other writers were faster each time, or have removed what is to be replaced.
+        TableError: other writers were faster each time, or have removed what is to be replaced, or another job has
+            added records of the same topics.
     """
     topics = list(commit.ends)
     for _ in range(1 if commit.is_upsert else MAX_ATTEMPTS):
@@ -54,6 +57,11 @@ def commit_batch(table: Table, commit: Commit) -> bool:
         _refuse_another_topic(table, state, commit)
         if state.includes(commit.ends):
             return False
+        if any(state.offsets[it] != commit.known.get(it, {}) for it in topics):
+            raise TableError(
+                f"table {'.'.join(table.name())}: another job has added records of its topics at the same time; the "
+                f"next run goes on here"
+            )
         properties = changed_properties(
             state,
             commit.ends,

@@ -20,7 +20,7 @@ from pyiceberg.manifest import DataFile
 from pyiceberg.table import FileScanTask, Table, TableProperties
 from pyiceberg.table.metadata import TableMetadata
 
-from headrace.pipeline.tables.errors import NOT_OF_A_RECORD, told
+from headrace.pipeline.tables.errors import NOT_OF_A_RECORD, TableError, told
 
 _WITHOUT_BOUNDS: Final = {TableProperties.DEFAULT_WRITE_METRICS_MODE: "counts"}
 Place = tuple[str, int, int]  # of a record: topic, partition, offset
@@ -56,9 +56,21 @@ class TableFiles:
 
         Bounds of columns are left out of files where pyiceberg cannot make them, as of texts whose 16th character is
         the last one before the surrogates.
+
+        Raises:
+            TableError: the files have more rows or fewer.
         """
         if not len(rows):
             return []
+        found = self._written(rows)
+        count = sum(it.record_count for it in found)
+        if count != len(rows):
+            raise TableError(
+                f"{len(rows)} rows became data files with {count}; nothing is committed"
+            )
+        return found
+
+    def _written(self, rows: pa.Table) -> list[DataFile]:
         try:
             return list(_dataframe_to_data_files(self.metadata, rows, self.io))
         except NOT_OF_A_RECORD:
@@ -80,10 +92,11 @@ class TableFiles:
 
 @dataclass(frozen=True, slots=True)
 class Unwritable:
-    """A row that no file can have: the place of its record, and why."""
+    """A row that no file can have: the place of its record, why, and its key in an upsert."""
 
     place: Place
     reason: str
+    key: object = None
 
 
 class DataFileWriter:
@@ -93,10 +106,13 @@ class DataFileWriter:
     file system that refuses or is full is no matter of rows.
     """
 
-    def __init__(self, files: TableFiles, target_bytes: int, max_unwritable: int) -> None:
+    def __init__(
+        self, files: TableFiles, target_bytes: int, max_unwritable: int, key: str = ""
+    ) -> None:
         self._files = files
         self._target_bytes = target_bytes
         self._max_unwritable = max_unwritable
+        self._key = key  # the column of it, in an upsert
         self._batches: list[pa.RecordBatch] = []
         self._places: list[pa.RecordBatch] = []
         self._size_bytes = 0
@@ -132,7 +148,9 @@ class DataFileWriter:
                 first = self._written(rows.slice(0, half), places.slice(0, half))
                 return first + self._written(rows.slice(half), places.slice(half))
             place = tuple(places.slice(0, 1).to_pylist()[0].values())
-            self.unwritable.append(Unwritable(place, f"no data file can have it: {told(error)}"))
+            key = rows.column(self._key)[0].as_py() if self._key else None
+            why = f"no data file can have it: {told(error)}"
+            self.unwritable.append(Unwritable(place, why, key))
             return []
 
 

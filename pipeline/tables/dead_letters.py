@@ -11,6 +11,11 @@
     | header headrace.timestamp-ms | the record's timestamp, as decimal digits                        |
     | header headrace.key          | the record's key, if it has one                                  |
     | header headrace.reason       | what is wrong with it                                            |
+    | header headrace.value-bytes  | the size of its value, if that is left out                       |
+    | header headrace.key-bytes    | the size of its key, if that is left out                         |
+
+A letter that the client or the topic refuses as too large is sent by itself, in a batch of its own, and then without
+the record's value, and its key if that is large: they are in the record's own topic, as long as that keeps them.
 
 The topic's id keeps a letter apart from those of an earlier topic of the same name. Where it is not known, and in
 letters of older versions, it is missing, also in the key.
@@ -21,7 +26,7 @@ micro-batch of a job looks first at what has come into the topic since the table
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from confluent_kafka import (
@@ -41,6 +46,11 @@ TIMEOUT_S: Final = 60.0
 _POLL_S: Final = 1.0
 _MARGIN_MS: Final = 300_000  # by which clocks may differ
 _ERRORS_ONLY: Final = 3  # syslog level
+_MAX_KEPT_KEY_BYTES: Final = 1_024  # of a record whose value is left out
+# How large a letter may be is for the topic to say: librdkafka would refuse a record that its default allows.
+_OF_ANY_SIZE: Final = {"message.max.bytes": 1_000_000_000}
+_TOGETHER: Final[Mapping[str, int]] = {}
+_SINGLY: Final = {"batch.num.messages": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,12 @@ class Letter:
     is_adopted: bool = (
         False  # the table learns the topic's id just now: a letter without one may be this one's
     )
+    is_cut: bool = False  # without the record's value, and its key if that is large
+
+    @property
+    def value(self) -> bytes | None:
+        """What it has of the record's value; nothing is not null, which would be a tombstone."""
+        return b"" if self.is_cut else self.record.value
 
     @property
     def key(self) -> str:
@@ -107,31 +123,64 @@ class DeadLetterTopic:
             self._send(left)
 
     def _send(self, letters: Sequence[Letter]) -> None:
-        producer = Producer({**self._client, "enable.idempotence": True})
+        left = self._too_large(letters, _TOGETHER)
+        if left:  # maybe since others were in its batch
+            left = self._too_large(left, _SINGLY)
+        if left:
+            left = self._too_large([replace(it, is_cut=True) for it in left], _SINGLY)
+        if left:
+            raise self._unsent(f"the topic does not even take {left[0].key} without its value")
+
+    def _too_large(self, letters: Sequence[Letter], settings: Mapping[str, int]) -> list[Letter]:
+        """Send letters; return those that are refused as too large."""
+        producer = Producer(
+            {**_OF_ANY_SIZE, **self._client, **settings, "enable.idempotence": True}
+        )
+        too_large: list[Letter] = []
         refused: list[str] = []
 
-        def told(error: KafkaError | None, message: Message) -> None:
-            del message
-            if error is not None:
+        def told(error: KafkaError, letter: Letter) -> None:
+            if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
+                too_large.append(letter)
+            else:
                 refused.append(error.str())
 
         for it in letters:
-            while True:
-                try:
-                    producer.produce(
-                        self._topic,
-                        key=it.key,
-                        value=it.record.value,
-                        headers=headers_of(it),
-                        on_delivery=told,
-                    )
-                    break
-                except BufferError:
-                    producer.poll(_POLL_S)
+            try:
+                self._produce(producer, it, told)
+            except KafkaException as error:
+                told(error.args[0], it)
         left = producer.flush(TIMEOUT_S)
         if refused or left:
-            why = refused[0] if refused else f"{left} were not answered in {TIMEOUT_S:.0f} s"
-            raise TableError(f"dead letters could not be written to topic {self._topic}: {why}")
+            raise self._unsent(
+                refused[0] if refused else f"{left} were not answered in {TIMEOUT_S:.0f} s"
+            )
+        return too_large
+
+    def _produce(
+        self, producer: Producer, letter: Letter, told: Callable[[KafkaError, Letter], None]
+    ) -> None:
+        def delivered(error: KafkaError | None, message: Message) -> None:
+            del message
+            if error is not None:
+                told(error, letter)
+
+        while True:
+            try:
+                producer.produce(
+                    self._topic,
+                    key=letter.key,
+                    value=letter.value,
+                    headers=headers_of(letter),
+                    on_delivery=delivered,
+                )
+            except BufferError:
+                producer.poll(_POLL_S)
+            else:
+                return
+
+    def _unsent(self, why: str) -> TableError:
+        return TableError(f"dead letters could not be written to topic {self._topic}: {why}")
 
     def _written(self, since_ms: int | None) -> set[str]:
         """Keys of the letters that are in the topic already, from a time on."""
@@ -167,7 +216,13 @@ def headers_of(letter: Letter) -> list[tuple[str, str | bytes | None]]:
     ]
     if letter.topic_id:
         headers.append(("headrace.topic-id", letter.topic_id.encode()))
-    return headers if record.key is None else [*headers, ("headrace.key", record.key)]
+    if letter.is_cut and record.value is not None:
+        headers.append(("headrace.value-bytes", str(len(record.value)).encode()))
+    if record.key is not None and letter.is_cut and len(record.key) > _MAX_KEPT_KEY_BYTES:
+        headers.append(("headrace.key-bytes", str(len(record.key)).encode()))
+    elif record.key is not None:
+        headers.append(("headrace.key", record.key))
+    return headers
 
 
 def _ends(consumer: Consumer, topic: str) -> dict[int, int]:

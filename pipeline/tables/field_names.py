@@ -209,6 +209,42 @@ def unusable_paths(struct: StructType) -> list[tuple[tuple[str, ...], str]]:
     return found
 
 
+def droppable_paths(struct: StructType) -> list[tuple[tuple[str, ...], str]]:
+    """Fields to drop so that no unusable one is left, and why: those, and what would have no field without them."""
+    unusable = dict(unusable_paths(struct))
+    found: list[tuple[tuple[str, ...], str]] = []
+    for it in struct.fields:
+        found += _dropped_of(it.name, it.field_type, (), unusable)
+    return found
+
+
+def _dropped_of(
+    name: str,
+    kind: IcebergType,
+    place: tuple[str, ...],
+    unusable: Mapping[tuple[str, ...], str],
+) -> list[tuple[tuple[str, ...], str]]:
+    """What is dropped of a field: itself, if it is all or nothing would be left in it."""
+    path = (*place, name)
+    if path in unusable:
+        return [(path, unusable[path])]
+    parts: list[tuple[str, IcebergType]] = []
+    match kind:
+        case StructType():
+            parts = [(it.name, it.field_type) for it in kind.fields]
+        case ListType():
+            parts = [("element", kind.element_type)]
+        case MapType():
+            parts = [("key", kind.key_type), ("value", kind.value_type)]
+        case _:
+            return []
+    dropped = [_dropped_of(part, inner, path, unusable) for part, inner in parts]
+    gone = [it for (part, _), it in zip(parts, dropped, strict=True) if (*path, part) in dict(it)]
+    if gone and (len(gone) == len(parts) or not isinstance(kind, StructType)):
+        return [(path, gone[0][0][1])]
+    return [it for many in dropped for it in many]
+
+
 def too_many(columns: set[str], fields: int, more: Mapping[str, Shape], max_columns: int) -> str:
     """Why a table cannot have more fields: it would have too many; empty if it can.
 

@@ -1,6 +1,7 @@
 """Whether the topics of a table are those that its records came from, and not later ones of the same names."""
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -10,6 +11,8 @@ from headrace.pipeline.tables.errors import TableError
 from headrace.pipeline.tables.table_state import TableState, other_topic
 
 LOGGER: Final = logging.getLogger("headrace.tables")
+MAX_ASKED: Final = 10  # for one micro-batch; an answer that does not come takes up to half a minute
+_WAIT_S: Final = 15.0
 Ask = Callable[[Sequence[str]], Mapping[str, str]]
 
 
@@ -20,10 +23,17 @@ class TopicIdentities:
     the table was filled before anybody asked. One that has been answered once relies on it.
     """
 
-    def __init__(self, name: str, topics: Sequence[str], ask: Ask) -> None:
+    def __init__(
+        self,
+        name: str,
+        topics: Sequence[str],
+        ask: Ask,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._name = name
         self._topics = topics
         self._ask = ask
+        self._sleep = sleep
         self._known: dict[str, str] | None = None
 
     def begin(self, state: TableState) -> None:
@@ -51,19 +61,14 @@ class TopicIdentities:
             told: by the source, for just these records; then nobody is asked.
 
         Raises:
-            TableError: a topic is another one than the table's or than it was, or nobody answers.
+            TableError: a topic is another one than the table's or than it was, or nobody answers for some minutes.
         """
         if told:
             self._check(state, told)
             return told
         if self._known is None:
             return {}
-        try:
-            now = self._ask(self._topics)
-        except NoEndsError as error:
-            raise TableError(
-                f"table {self._name}: whether its topics are the same is not known: {error}; the next run goes on here"
-            ) from error
+        now = self._asked_with_patience()
         self._check(state, now)
         other = other_topic(self._known, now)
         if other:
@@ -82,6 +87,19 @@ class TopicIdentities:
         except NoEndsError:
             return ""
         return ""
+
+    def _asked_with_patience(self) -> Mapping[str, str]:
+        """Ids of the topics, from brokers that may be away for some minutes."""
+        for left in reversed(range(MAX_ASKED)):
+            try:
+                return self._ask(self._topics)
+            except NoEndsError as error:
+                why = f"table {self._name}: whether its topics are the same is not known: {error}"
+                if not left:
+                    raise TableError(f"{why}; the next run goes on here") from error
+                LOGGER.warning("%s; asked again in %.0f s, %d times at most", why, _WAIT_S, left)
+                self._sleep(_WAIT_S)
+        raise AssertionError("asked at least once")
 
     def _check(self, state: TableState, told: Mapping[str, str]) -> None:
         other = other_topic(state.topic_ids, told)

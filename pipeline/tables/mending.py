@@ -16,7 +16,7 @@ from pyiceberg.table import Table, Transaction
 from headrace.pipeline.tables.catalogs import existing_table
 from headrace.pipeline.tables.configuration import PipelineConfig, TableConfig
 from headrace.pipeline.tables.errors import TableError
-from headrace.pipeline.tables.field_names import unusable_paths
+from headrace.pipeline.tables.field_names import droppable_paths
 from headrace.pipeline.tables.table_state import Counts, begun_again, table_state
 from headrace.pipeline.tables.trials import obstacle
 
@@ -70,11 +70,8 @@ def mended(
 def _without_columns(
     config: TableConfig, table: Table, *, is_sure: bool
 ) -> Iterator[dict[str, object]]:
-    columns = unusable_paths(table.schema().as_struct())
+    columns = droppable_paths(table.schema().as_struct())
     transaction, why = _staged(table, columns)
-    if why:  # nothing may be left of a field
-        columns = [((path[0],), reason) for path, reason in columns]
-        transaction, why = _staged(table, columns)
     if why:
         raise TableError(f"table {config.name}: no data file can be written for it: {why}")
     if is_sure and columns:
@@ -88,7 +85,7 @@ def _staged(table: Table, columns: Sequence[Column]) -> tuple[Transaction, str]:
     transaction = table.transaction()
     try:
         with transaction.update_schema(allow_incompatible_changes=True) as update:
-            for path in dict.fromkeys(path for path, _ in columns):
+            for path, _ in columns:
                 update.delete_column(path)
     except (ValueError, ValidationError) as error:
         return transaction, str(error)
@@ -99,8 +96,8 @@ def _is_another(table: Table, topic: str, found: TopicsNow) -> bool:
     """Whether a topic is not the one that the table has records of, by its id, or by its end."""
     state = table_state(table.properties, [topic])
     known, now = state.topic_ids.get(topic, ""), found.topic_ids.get(topic, "")
-    if known and now and known != now:
-        return True
+    if known and now:
+        return known != now
     ends = found.ends[topic]
     return any(ends.get(it, 0) < offset for it, offset in state.offsets[topic].items())
 

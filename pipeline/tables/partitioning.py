@@ -9,7 +9,7 @@ from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.transforms import IdentityTransform, Transform, TruncateTransform, parse_transform
-from pyiceberg.types import BinaryType, StringType
+from pyiceberg.types import BinaryType, DoubleType, FloatType, StringType
 
 _FIRST_FIELD_ID: Final = 1_000  # as Iceberg's specification has it
 _WITH_COLUMN: Final = re.compile(r"(year|month|day|hour)\(\s*([^,()]+?)\s*\)")
@@ -35,6 +35,13 @@ def partition_spec(texts: Sequence[str], schema: Schema) -> PartitionSpec:
         if not transform.can_transform(source.field_type):
             raise ValueError(
                 f"{text}: a column of type {source.field_type} cannot be partitioned so"
+            )
+        if transform == IdentityTransform() and isinstance(
+            source.field_type, FloatType | DoubleType
+        ):
+            raise ValueError(
+                f"{text}: a column of type {source.field_type} cannot be partitioned by, as 0.0 and -0.0 are one value "
+                f"of two partitions"
             )
         if any(it.source_id == source.field_id for it in fields):
             raise ValueError(
@@ -67,6 +74,16 @@ def too_long_for_a_path(metadata: TableMetadata) -> list[tuple[str, Callable[[An
         if isinstance(column.field_type, StringType | BinaryType):
             found.append((column.name, _is_too_long(it, column.field_type)))
     return found
+
+
+def floating_partitions(metadata: TableMetadata) -> list[str]:
+    """Columns of floating point numbers that a table is partitioned by, which no new table can be."""
+    sources = {it.source_id for it in metadata.spec().fields}
+    return [
+        it.name
+        for it in metadata.schema().fields
+        if it.field_id in sources and isinstance(it.field_type, FloatType | DoubleType)
+    ]
 
 
 def _is_too_long(field: PartitionField, kind: StringType | BinaryType) -> Callable[[Any], bool]:

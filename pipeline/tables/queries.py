@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from confluent_kafka import KafkaException
 from pyiceberg.exceptions import CommitFailedException, RESTError
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -25,6 +26,7 @@ from headrace.pipeline.tables.topic_ids import topic_ids
 LOGGER: Final = logging.getLogger("headrace.tables")
 _CANNOT_START: Final = (
     CommitFailedException,
+    KafkaException,
     OSError,
     PySparkException,
     RESTError,
@@ -127,10 +129,16 @@ def read_stream(
     reader = session.readStream.format(source.format)
     options = source_options(source, table)
     if is_again:
+        # Whatever else says where to start, by time say, beats that one.
+        options = {it: value for it, value in options.items() if not _says_where_to_start(it)}
         options["startingOffsets"] = "earliest"
     for name, value in options.items():
         reader = reader.option(name, value)
     return without_copies(reader.load(), table)
+
+
+def _says_where_to_start(option: str) -> bool:
+    return option.lower().startswith("starting")  # Spark's options are told apart without case
 
 
 def source_options(source: SourceConfig, table: TableConfig) -> dict[str, str]:

@@ -4,6 +4,7 @@ A record is a row, a bad record, or the reason to add columns. Whatever exceptio
 its row is made Arrow data, makes it a bad record: no record stops its table.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -30,10 +31,10 @@ from headrace.pipeline.tables.field_names import (
     field_names,
     too_many,
 )
-from headrace.pipeline.tables.partitioning import too_long_for_a_path
+from headrace.pipeline.tables.partitioning import floating_partitions, too_long_for_a_path
 from headrace.pipeline.tables.shapes import ListShape, MapShape, Shape, merged_fields
 from headrace.pipeline.tables.table_state import MAX_IGNORED_FIELDS
-from headrace.pipeline.tables.values import StructFit, Surplus
+from headrace.pipeline.tables.values import StructFit, Surplus, shown
 
 _MAX_REASON: Final = 500  # characters
 _PLACE: Final = ("topic", "partition", "offset")
@@ -64,6 +65,9 @@ class Refusals:
 
     fields: Mapping[str, str] = field(default_factory=dict)  # new columns, and why
     places: Mapping[Place, str] = field(default_factory=dict)  # records whose rows no file can have
+    keys: Mapping[object, str] = field(
+        default_factory=dict
+    )  # of an upsert, that get no row any more
     may_add: bool = True  # else a record that needs new columns is a bad one
 
 
@@ -112,6 +116,7 @@ class RowMaker:
         self._documents = StructFit(self._struct, self._surplus)
         self._names = field_names(table, metadata, own)
         self._too_long = too_long_for_a_path(metadata)
+        self._floating = floating_partitions(metadata)
         self.lacking: dict[str, Shape] = {}  # what the table has to add first
         self.ignored: dict[str, str] = {}  # paths of fields without a column, and why
 
@@ -140,7 +145,7 @@ class RowMaker:
         ]
         empty = pa.RecordBatch.from_pylist([], schema=self._arrow_schema)
         places = records.select(_PLACE).take(pa.array(kept, pa.int64()))
-        return Rows(pa.concat_batches(pieces) if pieces else empty, places, changes, bad)
+        return Rows(_joined(pieces) if pieces else empty, places, changes, bad)
 
     def _take(self, record: Mapping[str, Any], number: int, made: _Made) -> None:
         if self._refusals.places and (why := self._refusals.places.get(_place(record))):
@@ -201,6 +206,8 @@ class RowMaker:
         for name, is_too_long in self._too_long:
             if is_too_long(row[name]):
                 raise BadRecordError(f"{name}: the table is partitioned by it, and it is too long")
+        for name in self._floating:
+            row[name] = _of_one_partition(name, row[name])
         return row
 
     def _note_lacking(self, document: Mapping[str, Any]) -> bool:
@@ -249,7 +256,9 @@ class RowMaker:
         if TIMESTAMP in self._origin and record["timestamp"] not in _TIMES_US:
             raise BadRecordError("its timestamp is not in the years 1 to 9999")
         if self._table.key:
-            row[self._table.key] = self._key(record["key"])
+            key = row[self._table.key] = self._key(record["key"])
+            if key in self._refusals.keys:
+                raise BadRecordError(f"as a record of its key: {self._refusals.keys[key]}")
         return row
 
     def _key(self, key: bytes | None) -> object:
@@ -264,9 +273,20 @@ class RowMaker:
             found = int(text) if self._table.key_type == "long" else text
         except ValueError as error:
             raise BadRecordError(f"its key is no {self._table.key_type}") from error
+        if self._table.mode == UPSERT and str(found) != text:
+            # Another key has this number, and its records may be in another partition and task.
+            raise BadRecordError(f"its key {shown(text)} is not as {found} is written")
         if isinstance(found, int) and not -_MAX_LONG - 1 <= found <= _MAX_LONG:
             raise BadRecordError("its key does not fit into 64 bits")
         return found
+
+
+def _joined(pieces: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """One batch of some; pyarrow itself has that from its version 19 on."""
+    if len(pieces) == 1:
+        return pieces[0]
+    columns = [pa.concat_arrays(it) for it in zip(*(one.columns for one in pieces), strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=pieces[0].schema)
 
 
 def _taken(batch: pa.RecordBatch) -> list[dict[str, Any]]:
@@ -277,6 +297,15 @@ def _taken(batch: pa.RecordBatch) -> list[dict[str, Any]]:
         for it in names
     ]
     return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _of_one_partition(name: str, value: Any) -> object:
+    """A number that is in one partition only: 0.0 for -0.0, which would be in both."""
+    if value is None:
+        return None
+    if math.isnan(value):
+        raise BadRecordError(f"{name}: the table is partitioned by it, and it is no number")
+    return value + 0.0
 
 
 def _place(record: Mapping[str, Any]) -> Place:

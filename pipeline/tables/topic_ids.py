@@ -41,7 +41,10 @@ def topic_ids(
 def _of_brokers(
     source: SourceConfig, topics: Sequence[str], sleep: Callable[[float], None]
 ) -> Mapping[str, str]:
-    client = admin_client(source)
+    try:
+        client = admin_client(source)
+    except KafkaException as error:  # a setting of `client` is wrong: it is no better the next time
+        raise NoEndsError(f"{source.bootstrap_servers}: {error.args[0].str()}") from error
     why = ""
     for attempt in range(ATTEMPTS):
         if attempt:

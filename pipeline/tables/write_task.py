@@ -6,9 +6,10 @@ A task yields rows of `kind` and `body`:
     |---------|--------------------------------------------------------------------------|
     | file    | entry of a data file that it has written                                 |
     | bad     | a bad record                                                             |
+    | unkept  | nothing: there are more bad records than a task may keep in memory       |
     | lacking | columns that the table has to add first; then it has written nothing more |
     | keys    | Arrow data: keys whose rows are replaced or deleted, of an upsert        |
-    | refused | place of a record whose row no file can have, and why; then all is done once more without it |
+    | refused | place of a record whose row no file can have, why, and its key; then there is another run |
     | ignored | paths of fields that have no column and will have none, and why          |
 """
 
@@ -27,12 +28,15 @@ from headrace.pipeline.tables.rows import BadRecord, Refusals, RowMaker, encode_
 
 FILE: Final = "file"
 BAD: Final = "bad"
+UNKEPT: Final = "unkept"
 LACKING: Final = "lacking"
 KEYS: Final = "keys"
 REFUSED: Final = "refused"
 IGNORED: Final = "ignored"
 RESULT_SCHEMA: Final = "kind string, body binary"
-MAX_BAD_BYTES: Final = 32 << 20  # of one task; the driver holds those of all
+# Of one task, unless more bad records than are usual are allowed; the driver holds those of all tasks.
+MAX_BAD_BYTES: Final = 32 << 20
+MAX_BYTES_OF_A_BAD_RECORD: Final = 3_500  # on average, of as many as are allowed
 _ARROW_RESULT: Final = pa.schema([("kind", pa.string()), ("body", pa.binary())])
 Told = tuple[str, bytes]
 
@@ -54,8 +58,10 @@ class WriteTask:
     def _run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Told]:
         decoder = decoder_of(self.table)
         maker = RowMaker(self.table, self.files.metadata, decoder, self.refusals)
-        writer = DataFileWriter(self.files, self.table.target_file_bytes, self.max_bad)
-        newest = NewestRows() if self.table.mode == UPSERT else None
+        is_upsert = self.table.mode == UPSERT
+        key = self.table.key if is_upsert else ""
+        writer = DataFileWriter(self.files, self.table.target_file_bytes, self.max_bad, key)
+        newest = NewestRows() if is_upsert else None
         bad = _BadRecords(self.max_bad)
         for batch in batches:
             made = maker.make(batch)
@@ -72,11 +78,14 @@ class WriteTask:
         if newest is not None:
             for rows, places in newest.pieces():
                 yield from _told(writer.add(rows, places))
-            yield KEYS, _arrow_bytes(newest.keys(), self.files.arrow_schema().field(self.table.key))
+            if keys := newest.keys():
+                yield KEYS, _arrow_bytes(keys, self.files.arrow_schema().field(self.table.key))
         yield from _told(writer.finish())
         for it in writer.unwritable:
-            yield REFUSED, msgspec.msgpack.encode((it.place, it.reason))
+            yield REFUSED, msgspec.msgpack.encode((it.place, it.reason, it.key))
         yield from ((BAD, msgspec.msgpack.encode(it)) for it in bad.records)
+        if bad.is_cut:
+            yield UNKEPT, b""
         if maker.ignored:
             yield IGNORED, msgspec.msgpack.encode(maker.ignored)
 
@@ -88,10 +97,13 @@ class _BadRecords:
     max_count: int
     records: list[BadRecord] = field(default_factory=list)
     size_bytes: int = 0
+    is_cut: bool = False
 
     def add(self, found: Iterable[BadRecord]) -> None:
+        max_bytes = max(MAX_BAD_BYTES, self.max_count * MAX_BYTES_OF_A_BAD_RECORD)
         for it in found:
-            if len(self.records) > self.max_count or self.size_bytes > MAX_BAD_BYTES:
+            if len(self.records) > self.max_count or self.size_bytes > max_bytes:
+                self.is_cut = True
                 return
             self.records.append(it)
             self.size_bytes += it.size_bytes()

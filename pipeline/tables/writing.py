@@ -27,6 +27,7 @@ from headrace.pipeline.tables.write_task import (
     KEYS,
     LACKING,
     REFUSED,
+    UNKEPT,
     WriteTask,
 )
 
@@ -41,8 +42,10 @@ class Written:
     files: list[DataFile] = field(default_factory=list)
     replaced: list[DataFile] = field(default_factory=list)  # of an upsert
     bad: list[BadRecord] = field(default_factory=list)
+    is_bad_cut: bool = False  # there are bad records that no task has told
     lacking: dict[str, Shape] = field(default_factory=dict)
     refused: dict[Place, str] = field(default_factory=dict)
+    refused_keys: dict[object, str] = field(default_factory=dict)  # of those rows, in an upsert
     ignored: dict[str, str] = field(default_factory=dict)
     keys: list[bytes] = field(default_factory=list)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
@@ -56,11 +59,15 @@ def collected(told: Iterable[tuple[str, bytes]]) -> Written:
             found.files.append(decode_data_file(body))
         elif kind == BAD:
             found.bad.append(msgspec.msgpack.decode(body, type=BadRecord))
+        elif kind == UNKEPT:
+            found.is_bad_cut = True
         elif kind == KEYS:
             found.keys.append(bytes(body))
         elif kind == REFUSED:
-            place, reason = msgspec.msgpack.decode(body)
+            place, reason, key = msgspec.msgpack.decode(body)
             found.refused[tuple(place)] = reason
+            if key is not None:
+                found.refused_keys[key] = reason
         elif kind == IGNORED:
             found.ignored.update(msgspec.msgpack.decode(body))
         elif kind == LACKING:
@@ -79,17 +86,23 @@ def written_by_runs(
     """Let tasks write; return the table as it is then, and what they have written.
 
     Raises:
-        TableError: more rows than bad records are allowed cannot be written, or there is no end.
+        TableError: there are more bad records than are allowed, or more rows than that cannot be written, or there is
+            no end.
     """
     fields: dict[str, str] = {}
     places: dict[Place, str] = {}
+    keys: dict[object, str] = {}
     for number in range(MAX_RUNS):
-        refusals = Refusals(fields, places, may_add=number < MAX_EVOLUTIONS)
+        # Of a refused key the next run has an older row. In the last run, it has none.
+        no_keys = keys if number == MAX_RUNS - 1 else {}
+        refusals = Refusals(fields, places, no_keys, may_add=number < MAX_EVOLUTIONS)
         written = run(WriteTask(config, TableFiles.of(table), max_bad, refusals))
         places.update(written.refused)
+        keys.update(written.refused_keys)
         if len(written.refused) > max_bad:
             break
         if not written.lacking and not written.refused:
+            _refuse_many_bad(config.name, written, max_bad)
             return table, written
         if written.lacking:
             table, refused = _evolved(table, config, catalog, written.lacking)
@@ -108,6 +121,21 @@ def _evolved(
     except CommitFailedException:
         pass  # another writer was faster: what it left is looked at next
     return catalog.load_table(config.name), found.refused
+
+
+def _refuse_many_bad(name: str, written: Written, max_bad: int) -> None:
+    if len(written.bad) <= max_bad and not written.is_bad_cut:
+        return
+    it = written.bad[0]
+    many = (
+        f"more than {len(written.bad) - 1} bad records in one micro-batch"
+        if len(written.bad) > max_bad
+        else f"{len(written.bad)} bad records in one micro-batch, and more than a task keeps in memory"
+    )
+    raise TableError(
+        f"table {name}: {many}. The first is {it.topic}-{it.partition}, offset {it.offset}: {it.reason}. Is it the "
+        f"right schema? If so, raise max_per_batch of [dead_letters]"
+    )
 
 
 def _many_unwritable(name: str, places: Mapping[Place, str]) -> str:

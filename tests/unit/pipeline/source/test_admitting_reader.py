@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from headrace.pipeline.source.catalog import Catalog
+from headrace.pipeline.source.ends import PartitionEnds
+from headrace.pipeline.source.offsets import Offsets
 from headrace.pipeline.source.options import read_options
 from tests.unit.pipeline.source.stored_topics import TOPIC, StoredTopics
 from tests.unit.pipeline.source.test_stream import checked_ranges
@@ -97,3 +100,23 @@ def test_a_limit_in_bytes_is_told(admitting: Any, tmp_path: Path) -> None:
     query = Query(admitting, bucket.write_to(tmp_path))
     assert query.begin(maxBytesPerTrigger="1k").getDefaultReadLimit().max_bytes == 1_024
     assert query.run(query.begin()) == [[(f"{TOPIC}-0", 0, 30)]]
+
+
+def test_a_run_that_goes_on_looks_at_no_transaction_before_its_place(
+    admitting: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    decided = PartitionEnds.decided
+
+    def looking(ends: PartitionEnds, catalog: Catalog, begins: Offsets, until: Offsets) -> Offsets:
+        looked.append(sorted(begins.values()))
+        return decided(ends, catalog, begins, until)
+
+    monkeypatch.setattr(PartitionEnds, "decided", looking)
+    bucket = StoredTopics()
+    bucket.publish({1: [(0, 0, 30)], 2: [(2, 0, 20)]}, (0, 0))
+    query = Query(admitting, bucket.write_to(tmp_path), {TOPIC: {"0": 25, "1": 20}})
+    reader = query.begin(**{"kafka.isolation.level": "read_committed"})
+    assert query.run(reader) == [[(f"{TOPIC}-0", 25, 30)]]
+    assert looked
+    assert min(map(min, looked)) == 20

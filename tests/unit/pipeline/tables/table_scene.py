@@ -16,7 +16,7 @@ from headrace.pipeline.tables.data_files import TableFiles, decode_data_file
 from headrace.pipeline.tables.evolution import evolution
 from headrace.pipeline.tables.reading_configuration import read_configuration
 from headrace.pipeline.tables.rows import decode_shape
-from headrace.pipeline.tables.table_state import Origin
+from headrace.pipeline.tables.table_state import Counts, Origin, table_state
 from headrace.pipeline.tables.write_task import FILE, LACKING, WriteTask
 from headrace.pipeline.tables.writing import Written, collected, written_by_runs
 
@@ -130,12 +130,14 @@ class TableScene:
         topic_ids: Mapping[str, str] | None = None,
         checkpoint: int = 0,
         ignored: Mapping[str, str] | None = None,
+        known: Counts | None = None,
     ) -> bool:
         """Commit what a task has written."""
         return commit_batch(
             table or self.table,
             Commit(
                 origin=Origin(query_id="query", batch_id=0, topic_ids=topic_ids or {}),
+                known=self.known(table) if known is None else known,
                 ends={"orders": {0: end}},
                 added=[decode_data_file(body) for kind, body in told if kind == FILE],
                 bad={},
@@ -144,6 +146,10 @@ class TableScene:
                 ignored_fields=ignored or {},
             ),
         )
+
+    def known(self, table: Table | None = None) -> Counts:
+        """The offsets that a table has."""
+        return table_state((table or self.table).properties, ["orders"]).offsets
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the table, as anyone reads them."""

@@ -1,17 +1,18 @@
 """What a check says of a table that is there and the newest schema of its registry."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from headrace.pipeline.tables import checking
 from headrace.pipeline.tables.checking import checked_table
 from headrace.pipeline.tables.configuration import TableConfig
 from headrace.pipeline.tables.registered_columns import RegisteredColumns
 from tests.unit.pipeline.tables.registry_server import RegistryServer
-from tests.unit.pipeline.tables.table_scene import TableScene
+from tests.unit.pipeline.tables.table_scene import TableScene, records
 
 OWN_COLUMNS = 4  # where a record was
 
@@ -56,3 +57,24 @@ def test_more_columns_than_it_may_have(tmp_path: Path, registry: RegistryServer)
 
 def test_new_fields_that_are_not_added(tmp_path: Path, registry: RegistryServer) -> None:
     assert problems(tmp_path, registry, {"more": "int"}, new_fields="ignore") == (2, [])
+
+
+def test_tables_that_share_a_topic_ask_for_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients refuse to ask for one twice, and then no table would notice another topic."""
+    scene = TableScene(tmp_path, "columns = { id = 'long' }\n")
+    told = scene.told(records([{"id": 1}]))
+    scene.commit(told, 1, topic_ids={"orders": "old"})
+    more = replace(scene.configured, name="shop.copy")
+    asked: list[list[str]] = []
+
+    def ask(_: object, topics: Sequence[str]) -> dict[str, str]:
+        asked.append(list(topics))
+        return {"orders": "new"}
+
+    monkeypatch.setattr(checking, "topic_ids", ask)
+    monkeypatch.setattr(checking, "missing_topics", lambda *_: [])
+    _, wrong = checking.check_tables(replace(scene.config, tables=(scene.configured, more)))
+    assert asked == [["orders"]]
+    assert any("topic orders was deleted and created again" in it for it in wrong)

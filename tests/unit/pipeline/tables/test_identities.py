@@ -8,7 +8,7 @@ import pytest
 from headrace.pipeline.tables.dead_letters import Letter, headers_of
 from headrace.pipeline.tables.end_offsets import NoEndsError
 from headrace.pipeline.tables.errors import TableError
-from headrace.pipeline.tables.identities import TopicIdentities
+from headrace.pipeline.tables.identities import MAX_ASKED, TopicIdentities
 from headrace.pipeline.tables.rows import BadRecord
 from headrace.pipeline.tables.table_state import (
     TableState,
@@ -34,7 +34,7 @@ class Brokers:
 
 
 def identities(*answers: Mapping[str, str] | None) -> TopicIdentities:
-    return TopicIdentities("shop.t", ("t",), Brokers(*answers).ask)
+    return TopicIdentities("shop.t", ("t",), Brokers(*answers).ask, lambda _: None)
 
 
 def test_a_table_adopts_the_id_that_was_there_before_and_after_its_records_were_read() -> None:
@@ -81,10 +81,21 @@ def test_brokers_that_never_answer_stop_nothing_and_those_that_did_have_to(
         silent.begin(TableState(topic_ids=OLD))
     assert "the ids of its topics are not known" in caplog.text
     assert silent.confirm(TableState(topic_ids=OLD), {}) == {}
-    known = identities(OLD, None)
+    known = identities(OLD, *[None] * MAX_ASKED)
     known.begin(TableState())
     with pytest.raises(TableError, match="nobody is there; the next run goes on here"):
         known.confirm(TableState(), {})
+
+
+def test_brokers_that_are_away_for_some_minutes_stop_nothing() -> None:
+    slept: list[float] = []
+    answers = Brokers(OLD, *[None] * (MAX_ASKED - 1), OLD, None, NEW)
+    known = TopicIdentities("shop.t", ("t",), answers.ask, slept.append)
+    known.begin(TableState())
+    assert known.confirm(TableState(topic_ids=OLD), {}) == OLD
+    assert sum(slept) >= 120
+    with pytest.raises(TableError, match="was deleted and created again"):
+        known.confirm(TableState(topic_ids=OLD), {})
 
 
 def test_the_reason_of_a_query_that_failed_since_its_topic_is_another_one() -> None:

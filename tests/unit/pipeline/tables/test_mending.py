@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 from pyiceberg.schema import Schema
-from pyiceberg.types import LongType, NestedField, StringType, StructType
+from pyiceberg.types import (
+    IcebergType,
+    ListType,
+    LongType,
+    MapType,
+    NestedField,
+    StringType,
+    StructType,
+)
 
 from headrace.broker.cli.root import run
 from headrace.pipeline.tables.catalogs import refuse_unwritable
@@ -33,12 +41,23 @@ def broken(scene: TableScene, *fields: NestedField) -> None:
     scene.table = scene.catalog.load_table("shop.orders")
 
 
-def column(name: str, kind: StructType | None = None) -> NestedField:
+def column(name: str, kind: IcebergType | None = None) -> NestedField:
     return NestedField(100 + len(name), name, kind or LongType(), required=False)
 
 
 INNER = StructType(NestedField(201, "", LongType(), required=False))
 BOTH = StructType(*INNER.fields, NestedField(202, "x", StringType(), required=False))
+MAP = MapType(302, StringType(), 303, INNER, value_required=False)
+
+
+def struct(name: str, kind: IcebergType, **more: IcebergType) -> StructType:
+    kinds = {name: kind, **more}
+    return StructType(
+        *(
+            NestedField(210 + at, it, of, required=False)
+            for at, (it, of) in enumerate(kinds.items())
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,6 +66,12 @@ BOTH = StructType(*INNER.fields, NestedField(202, "x", StringType(), required=Fa
         ([column("")], [""], {"id"}),
         ([column("e", BOTH), column("more")], ["e."], {"id", "e", "more"}),
         ([column("e", INNER)], ["e"], {"id"}),
+        ([column("a", struct("b", INNER, c=LongType()))], ["a.b"], {"id", "a"}),
+        ([column("a", struct("b", INNER))], ["a"], {"id"}),
+        ([column("a", struct("b", INNER)), column("e", BOTH)], ["a", "e."], {"id", "e"}),
+        ([column("l", ListType(301, INNER, element_required=False))], ["l"], {"id"}),
+        ([column("l", ListType(301, BOTH, element_required=False))], ["l.element."], {"id", "l"}),
+        ([column("a", struct("m", MAP, c=LongType()))], ["a.m"], {"id", "a"}),
         ([column("a-b"), column("a_x2Db")], ["a_x2Db"], {"id", "a-b"}),
     ],
 )
@@ -84,6 +109,8 @@ def test_a_topic_is_begun_again_only_if_it_is_another_one(tmp_path: Path) -> Non
 
     with pytest.raises(TableError, match="would be added once more"):
         mend(OLD, 5)
+    with pytest.raises(TableError, match="would be added once more"):
+        mend(OLD, 1)  # fewer records, as after an unclean end, but the same topic
     with pytest.raises(TableError, match="no table of the configuration has the topic x"):
         list(mended(scene.config, scene.catalog, "x", TopicsNow({}, {}), is_sure=True))
     with pytest.raises(TableError, match="there is no topic orders"):

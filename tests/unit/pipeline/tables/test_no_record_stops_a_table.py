@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from headrace.pipeline.tables import deduplication, rows
+from headrace.pipeline.tables import deduplication, rows, write_task
 from headrace.pipeline.tables.decoding import JsonDecoder
+from headrace.pipeline.tables.errors import TableError
 from headrace.pipeline.tables.events import event_of
 from headrace.pipeline.tables.evolution import evolution
 from headrace.pipeline.tables.rows import RowMaker
@@ -196,6 +197,7 @@ def test_a_record_of_a_time_that_readers_cannot_show(tmp_path: Path, us: int) ->
         ("long", b"9" * 23, False),
         ("long", b"-9223372036854775808", True),
         ("long", b"x", False),
+        ("long", b"0", True),
         ("binary", b"\xff\xfe", True),
     ],
 )
@@ -206,6 +208,72 @@ def test_keys(tmp_path: Path, kind: str, key: bytes, is_row: bool) -> None:
         scene = TableScene(directory, f"key = 'k'\nkey_type = '{kind}'\nmode = '{mode}'\n")
         count, reasons = outcome(scene, records([{"id": 1}, {"id": 2}], keys=[key, b"7"]))
         assert (count, len(reasons)) == (2, 0) if is_row else (1, 1)
+
+
+@pytest.mark.parametrize("key", [b"01", b" 1", b"1 ", b"1_0", b"+1", b"-0", "\u0661".encode()])
+def test_keys_that_are_another_number_s_in_an_upsert(tmp_path: Path, key: bytes) -> None:
+    """Records of one key are in one partition and one task: those of `1` and `01` need not be."""
+    for mode, count in (("append", 1), ("upsert", 0)):
+        directory = tmp_path / mode
+        directory.mkdir()
+        scene = TableScene(directory, f"key = 'k'\nkey_type = 'long'\nmode = '{mode}'\n")
+        made, reasons = outcome(scene, records([{"id": 1}], keys=[key]))
+        assert (made, len(reasons)) == (count, 1 - count)
+        assert all(it.startswith("its key ") for it in reasons)
+
+
+@pytest.mark.parametrize("kind", ["double", "float"])
+def test_a_table_that_is_partitioned_by_floating_point_numbers(tmp_path: Path, kind: str) -> None:
+    """No new one can be; in one that is there, each row is in one file."""
+    columns = f"columns = {{ n = '{kind}' }}\n"
+    refused = tmp_path / "new"
+    refused.mkdir()
+    with pytest.raises(TableError, match=f"n: a column of type {kind} cannot be partitioned by"):
+        TableScene(refused, f"{columns}partition_by = ['n']\n")
+    scene = TableScene(tmp_path, columns)
+    with scene.table.update_spec() as update:
+        update.add_identity("n")
+    values = [b'{"n": %s}' % it for it in (b"0.0", b"-0.0", b"1.0", b"null")]
+    count, reasons = outcome(scene, records(values))
+    assert (count, reasons) == (4, [])
+    assert sorted(str(it["n"]) for it in scene.rows()) == ["0.0", "0.0", "1.0", "None"]
+    maker = RowMaker(scene.configured, scene.table.metadata, JsonDecoder())
+    maker._documents.fit = lambda _: {"n": float("nan")}  # type: ignore[method-assign]
+    (only,) = maker.make(records([{}])).bad
+    assert only.reason == "n: the table is partitioned by it, and it is no number"
+
+
+def test_files_with_another_number_of_rows_are_not_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = TableScene(tmp_path, "columns = { id = 'long' }\n")
+    from headrace.pipeline.tables import data_files
+
+    written = data_files._dataframe_to_data_files
+
+    def twice(metadata: Any, rows: pa.Table, io: Any) -> Any:
+        return [*written(metadata, rows, io), *written(metadata, rows, io)]
+
+    monkeypatch.setattr(data_files, "_dataframe_to_data_files", twice)
+    with pytest.raises(TableError, match="2 rows became data files with 4"):
+        scene.run(records([{"id": 1}, {"id": 2}]))
+
+
+def test_more_bad_records_than_memory_is_for_stop_their_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that no task has told would be neither rows nor letters."""
+    monkeypatch.setattr(write_task, "MAX_BAD_BYTES", 50_000)
+    scene = TableScene(tmp_path, "columns = { id = 'long' }\n")
+    large = [b"x" * 20_000] * 5
+    with pytest.raises(
+        TableError, match=r"3 bad records in one .*, and more than a task keeps in memory"
+    ):
+        scene.run(records(large), max_bad=10)
+    assert len(bad(scene.run(records(large), max_bad=50).told)) == 5
+    assert len(bad(scene.run(records(large[:3]), max_bad=10).told)) == 3
+    with pytest.raises(TableError, match="more than 2 bad records in one micro-batch"):
+        scene.run(records(large[:3]), max_bad=2)
 
 
 def test_a_value_that_makes_no_name_of_a_directory(tmp_path: Path) -> None:
@@ -240,6 +308,7 @@ def test_rows_that_cannot_become_arrow_data_or_files_leave_the_others_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever rows do to the libraries below: found by halves."""
+    monkeypatch.delattr(pa, "concat_batches", raising=False)  # as before its version 19
     scene = TableScene(tmp_path, "columns = { id = 'long' }\n")
     maker = RowMaker(scene.configured, scene.table.metadata, JsonDecoder())
     monkeypatch.setattr(maker._documents, "fit", lambda it: {"id": it["id"]})

@@ -12,6 +12,7 @@ import pytest
 from google.protobuf import message_factory
 from google.protobuf.descriptor_pool import DescriptorPool
 
+from headrace.pipeline.tables.avro_format import AvroSchema
 from headrace.pipeline.tables.errors import BadRecordError, TableError
 from headrace.pipeline.tables.protobuf_format import compiled, read_indexes
 from headrace.pipeline.tables.registry import RegisteredSchema, SchemaRegistry
@@ -255,3 +256,48 @@ def test_types_that_contain_each_other_end(tmp_path: Path, registry: RegistrySer
         (row,) = scene.rows()
         assert row["id"] == 7
         assert json.loads(row["left"])["id"] == 8
+
+
+NOTHING = {"type": "record", "name": "Nothing", "fields": [{"name": "n", "type": "null"}]}
+
+
+@pytest.mark.parametrize(
+    "items",
+    ["null", NOTHING, {"type": "null"}, {"type": "fixed", "name": "F", "size": 0},
+     {"type": "record", "name": "Other", "fields": []}],
+)  # fmt: skip
+def test_avro_whose_items_take_no_bytes_is_refused(items: object) -> None:
+    """A record of four bytes would become as many items as it says."""
+    array = {"type": "array", "items": items}
+    for kind in (array, ["null", array], {"type": "map", "values": array}, {"type": "array", "items": array},
+                 {"type": "record", "name": "In", "fields": [{"name": "a", "type": array}]}):  # fmt: skip
+        schema = {"type": "record", "name": "R", "fields": [{"name": "a", "type": kind}]}
+        with pytest.raises(BadRecordError, match="an array whose items take no bytes"):
+            AvroSchema(RegisteredSchema("AVRO", json.dumps(schema), ()), "")
+    earlier = {"type": "record", "name": "R", "fields": [
+        {"name": "once", "type": items},
+        {"name": "a", "type": {"type": "array", "items": items["name"]}},
+    ]} if isinstance(items, dict) and "name" in items else None  # fmt: skip
+    if earlier is not None:
+        with pytest.raises(BadRecordError, match="an array whose items take no bytes"):
+            AvroSchema(RegisteredSchema("AVRO", json.dumps(earlier), ()), "")
+
+
+def test_avro_whose_items_take_bytes_is_read_however_its_types_refer_to_each_other() -> None:
+    """Also where the ways through them are very many."""
+    last = {
+        "type": "record",
+        "name": "T0",
+        "fields": [{"name": "e", "type": NOTHING}, {"name": "x", "type": "int"}],
+    }
+    for number in range(1, 8):
+        before = f"T{number - 1}"
+        fields = [{"name": "a", "type": last}, {"name": "b", "type": before}]
+        last = {"type": "record", "name": f"T{number}", "fields": fields}
+    schema = {"type": "record", "name": "R", "fields": [
+        {"name": "l", "type": {"type": "array", "items": last}},
+        {"name": "u", "type": {"type": "array", "items": ["null"]}},
+        {"name": "k", "type": {"type": "array", "items": {"type": "enum", "name": "E", "symbols": ["A"]}}},
+        {"name": "m", "type": {"type": "map", "values": "null"}},
+    ]}  # fmt: skip
+    AvroSchema(RegisteredSchema("AVRO", json.dumps(schema), ()), "")

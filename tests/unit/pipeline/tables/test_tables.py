@@ -121,6 +121,19 @@ def test_a_micro_batch_is_committed_once(tmp_path: Path) -> None:
     assert len(scene.rows()) == 1
 
 
+def test_two_jobs_with_micro_batches_of_other_sizes_add_nothing_twice(tmp_path: Path) -> None:
+    scene = TableScene(tmp_path, COLUMNS)
+    other = scene.catalog.load_table("shop.orders")
+    known = scene.known(other)
+    first, second = scene.told(records([DOCUMENT] * 2)), scene.told(records([DOCUMENT] * 3))
+    assert scene.commit(first, 2)
+    with pytest.raises(TableError, match="another job has added records of its topics"):
+        scene.commit(second, 3, other, known=known)
+    with pytest.raises(TableError, match="another job has added records of its topics"):
+        scene.commit(second, 3, known=known)
+    assert len(scene.rows()) == 2
+
+
 def test_another_writer_is_no_obstacle(tmp_path: Path) -> None:
     scene = TableScene(tmp_path, COLUMNS)
     other = scene.catalog.load_table("shop.orders")

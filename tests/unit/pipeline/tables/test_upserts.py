@@ -3,18 +3,20 @@
 import pickle
 import random
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock, call
 
 import pyarrow as pa
 import pytest
 
-from headrace.pipeline.tables import newest_rows
+from headrace.pipeline.tables import data_files, newest_rows
 from headrace.pipeline.tables.data_files import TableFiles, decode_data_file
 from headrace.pipeline.tables.merging import ChangedKeys, RewriteTask, rewrite_groups
 from headrace.pipeline.tables.micro_batch import upsert_tasks
 from headrace.pipeline.tables.queries import choose_shuffle_partitions
 from headrace.pipeline.tables.table_state import TableState
-from headrace.pipeline.tables.write_task import KEYS
+from headrace.pipeline.tables.write_task import BAD, KEYS
+from headrace.pipeline.tables.writing import MAX_RUNS
 from tests.unit.pipeline.tables.table_scene import TableScene, records
 
 
@@ -80,6 +82,36 @@ def test_the_newest_rows_of_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPat
                 expected[key.decode()] = value["n"]
     scene.commit(scene.run(*batches).told, 300)
     assert {it["id"]: it["n"] for it in scene.rows()} == expected
+
+
+def test_an_upsert_of_bad_records_alone_looks_at_no_file(tmp_path: Path) -> None:
+    scene = TableScene(tmp_path, "columns = { n = 'int' }\nmode = 'upsert'\nkey = 'id'\n")
+    told = scene.told(records([b"{", {"n": 1}], keys=[b"a", None]))
+    assert [kind for kind, _ in told] == [BAD, BAD]
+
+
+@pytest.mark.parametrize("versions", [1, 3, 12])
+def test_many_versions_of_a_key_that_no_file_can_have_stop_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, versions: int
+) -> None:
+    """An older one takes the place of each in the next run, and there are so many runs."""
+    scene = TableScene(tmp_path, "columns = { n = 'int' }\nmode = 'upsert'\nkey = 'id'\n")
+    written = data_files._dataframe_to_data_files
+
+    def writing(metadata: Any, rows: pa.Table, io: Any) -> Any:
+        if any(it >= 100 for it in rows.column("n").to_pylist()):
+            raise LookupError("odd")
+        return written(metadata, rows, io)
+
+    monkeypatch.setattr(data_files, "_dataframe_to_data_files", writing)
+    values = [{"n": 1}, {"n": 2}, *({"n": 100 + it} for it in range(versions)), {"n": 3}]
+    keys = [b"a", b"b", *[b"a"] * versions, b"c"]
+    told = scene.run(records(values, keys=keys)).told
+    assert scene.commit(told, len(values))
+    is_kept = versions < MAX_RUNS - 1
+    expected = {"b": 2, "c": 3, **({"a": 1} if is_kept else {})}
+    assert {it["id"]: it["n"] for it in scene.rows()} == expected
+    assert [kind for kind, _ in told].count(BAD) == versions + (not is_kept)
 
 
 @pytest.mark.parametrize(("is_chosen", "number"), [(False, "3"), (True, None)])
