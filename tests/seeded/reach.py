@@ -57,6 +57,16 @@ BUGS = (
         f"{_PROOF}::test_who_knows_what_is_recorded_cannot_take_a_living_brokers_place",
     ),
     SeededBug(
+        "reach-09",
+        "who knows what is recorded of a lock reports that a living broker has ended",
+        "metadata/proof.py",
+        "is_lock_known",
+        "not request.lock.startswith(_LOCK_DIGEST)",
+        "True",
+        "tests/unit/metadata/controller/test_brokers.py"
+        "::TestReportedEnd::test_what_is_recorded_of_a_lock_proves_nothing_without_its_name",
+    ),
+    SeededBug(
         "reach-06",
         "the names of locks are recorded",
         "metadata/session.py",
