@@ -88,7 +88,7 @@ def is_lock_known(request: ReportEnd, locks: Collection[str]) -> bool:
     if not request.lock.startswith(_LOCK_DIGEST):
         return request.lock in locks
     shown = recorded_lock(request.lock_name).encode()
-    return any([hmac.compare_digest(shown, lock.encode()) for lock in locks])
+    return any(hmac.compare_digest(shown, lock.encode()) for lock in locks)
 
 
 def _require_proof(node_id: int, incarnation_id: UUID, secret: bytes | None) -> None:

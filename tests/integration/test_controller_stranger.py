@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.net.framing import (
     KEEPALIVE,
     Hello,
@@ -17,7 +18,6 @@ from headrace.metadata.net.framing import (
     encode_hello,
     encode_numbered,
 )
-from headrace.metadata.levels import READ_HERE
 from headrace.metadata.proof import SECRET_BYTES, incarnation_of
 from headrace.metadata.records.brokers import BrokerEndpoint, RegisterBrokerRecord
 from headrace.metadata.records.codec import decode_records
