@@ -87,6 +87,8 @@ class QuorumTransport:
         self._local = local
         self._routes = Routes(bootstrap, has_local=local is not None)
         self._remotes: dict[Address, RpcTarget] = {}
+        # Of which answers are still owed; as one that is silent ends, a few at most.
+        self._replaced: list[RpcTarget] = []
         self._correlations = count(1)
         self._probe: asyncio.Task[None] | None = None
         self._probed_at_s = float("-inf")
@@ -149,7 +151,7 @@ class QuorumTransport:
         """End every connection; pending requests fail."""
         if self._probe is not None:
             self._probe.cancel()
-        for remote in self._remotes.values():
+        for remote in (*self._remotes.values(), *self._replaced):
             remote.close()
 
     async def _through(self, target: Address | None, frame: bytes) -> bytes:
@@ -189,11 +191,12 @@ class QuorumTransport:
         before = self._routes.route
         self._routes.reached(leader, _now_s())
         if self._routes.route != before:
-            # What was sent over the old connection meanwhile may get there late, or never.
+            # What is sent over the old connection now may get there late, or never; what was sent is still waited for.
             old = self._remotes.pop(leader, None)
             if old is not None:
                 self._dials += old.dials
-                old.close()
+                old.retire()
+                self._replaced = [it for it in (*self._replaced, old) if it.connected]
         self._follow(before, "it is reached again")
 
     def _follow(self, before: Route, reason: str) -> None:

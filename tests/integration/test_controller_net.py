@@ -557,6 +557,31 @@ async def test_a_leader_that_is_reached_again_is_asked_itself():
 
 
 @scenario
+async def test_what_a_leader_owes_is_still_waited_for_when_it_is_reached_again():
+    async with Relaying(1).running() as one, Answering(3).running() as three:
+        transport = transport_to(three, one)
+        owed = asyncio.create_task(transport.request(b"wait"))
+        await until(lambda: three.frames)
+        with pytest.raises(TimeoutError):
+            await transport.request(b"wait", within_ms=50)
+        transport.redirect(LeaderAddress(3, *three.address))
+        answers = {await transport.request(b"b")}
+        while b"3:b" not in answers:
+            await asyncio.sleep(0.01)
+            answers.add(await transport.request(b"b"))
+        assert answers == {b"leader:b", b"3:b"}
+        assert not owed.done()
+
+        three.release.set()
+
+        assert await owed == b"3:wait"
+        assert await transport.request(b"c") == b"3:c"
+        assert transport.statistics.failures == 1
+        await until(lambda: three.listener.statistics.connections == 1)
+        transport.close()
+
+
+@scenario
 async def test_what_the_last_leader_owes_is_still_waited_for():
     async with Controller(1).running() as one, Controller(2).running() as two:
         transport = transport_to(one)
