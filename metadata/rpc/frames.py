@@ -44,7 +44,7 @@ _PROOF_MARK: Final = bytes((0xD8, PROOF_TYPE))  # an extension of 16 bytes
 _SHORT_ARRAY: Final = 0x90  # MessagePack's array of up to 15 items, which are its low bits
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
 _REQUEST_DECODER: Final = msgspec.msgpack.Decoder(Request)
-_RELAY_TAG: Final = msgspec.msgpack.encode(Relay.__struct_config__.tag)
+_RELAY_TAG: Final = Relay.__struct_config__.tag
 _ITEMS_DECODER: Final = msgspec.msgpack.Decoder(tuple[msgspec.Raw, ...])
 
 
@@ -111,9 +111,10 @@ def is_relay(frame: bytes) -> bool:
     decode_correlation(frame)
     try:
         items = _ITEMS_DECODER.decode(memoryview(frame)[_HEADER.size :])
+        tag = msgspec.msgpack.decode(items[0]) if items else None  # a number has several encodings
     except (msgspec.MsgspecError, RecursionError) as error:
         raise MetadataFormatError(f"{UNREADABLE_REQUEST}: {error}") from error
-    return bool(items) and bytes(items[0]) == _RELAY_TAG
+    return bool(tag == _RELAY_TAG)
 
 
 def decode_correlation(frame: bytes) -> int:

@@ -144,6 +144,15 @@ BUGS = (
         "raise RefusedError(ErrorCode.NOT_CONTROLLER, msg) from error",
         f"{_RELAYS}::test_what_was_not_sent_is_told_from_what_may_have_taken_effect",
     ),
+    SeededBug(
+        "reach-15",
+        "a relay whose tag is encoded longer than it need be is passed on",
+        "metadata/rpc/frames.py",
+        "is_relay",
+        "msgspec.msgpack.decode(items[0]) if items else None",
+        "bytes(items[0])[0] if items else None",
+        f"{_RELAYS}::test_a_relay_in_a_relay_is_refused_however_it_is_encoded",
+    ),
     # Routes
     SeededBug(
         "reach-20",

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from headrace.metadata import relays as module
@@ -19,6 +20,7 @@ from headrace.metadata.rpc.requests import (
     BrokerGoal,
     Heartbeat,
     PutKeyValues,
+    Relay,
     TellLevels,
     UnregisterBroker,
 )
@@ -134,6 +136,66 @@ async def test_a_request_is_passed_on_once():
         answer = decode_answer(await service.handle(encode_relay(1, again)), 1)
         assert answer.error == ErrorCode.INVALID_REQUEST
     assert len(leader.frames) == 1
+
+
+HEADER = encode_relay(9, b"")[:9]
+ARRAYS = (b"\x92", b"\xdc\x00\x02", b"\xdd\x00\x00\x00\x02")
+TAGS = (
+    *(b"\x41", b"\xcc\x41", b"\xcd\x00\x41", b"\xce" + bytes(3) + b"\x41"),
+    *(b"\xcf" + bytes(7) + b"\x41", b"\xd0\x41", b"\xd1\x00\x41"),
+    *(b"\xd2" + bytes(3) + b"\x41", b"\xd3" + bytes(7) + b"\x41"),
+)
+
+
+@pytest.mark.parametrize("leads", [True, False])
+def test_a_relay_in_a_relay_is_refused_however_it_is_encoded(leads):
+    @scenario
+    async def run():
+        network, controller = Leader(), Controller()
+        controller.relays = Relays(network)
+        if leads:
+            controller.leader_address = None
+        service = ControllerService(controller)
+        for array in ARRAYS:
+            for tag in TAGS:
+                held = msgspec.msgpack.encode(FRAME)
+                relay = HEADER + array + tag + held
+                assert decode_request(relay).request == Relay(FRAME)
+                assert is_relay(relay)
+                answer = decode_answer(await service.handle(encode_relay(1, relay)), 1)
+                assert answer.error == ErrorCode.INVALID_REQUEST
+        assert network.frames == []
+
+    run()
+
+
+@pytest.mark.parametrize("tag", [b"\x41", b"\xcd\x00\x41"])
+@pytest.mark.parametrize("leads", [True, False])
+def test_relays_in_each_other_as_deep_as_a_frame_has_room_cost_an_answer(leads, tag):
+    @scenario
+    async def run():
+        network, controller = Leader(), Controller()
+        controller.relays = Relays(network)
+        if leads:
+            controller.leader_address = None
+        frame = FRAME
+        for _ in range(2_000):
+            frame = HEADER + b"\x92" + tag + msgspec.msgpack.encode(frame)
+        answer = decode_answer(await ControllerService(controller).handle(frame), 9)
+        assert answer.error == ErrorCode.INVALID_REQUEST
+        assert network.frames == []
+
+    run()
+
+
+@scenario
+async def test_what_is_nested_too_deep_to_be_read_is_answered():
+    for deep in (b"\x91" * 100_000 + b"\x41", b"\x92\x41" + b"\x91" * 100_000 + b"\x41"):
+        frame = HEADER + deep
+        service = ControllerService(Controller())
+        assert decode_answer(await service.handle(frame), 9).error == ErrorCode.INVALID_REQUEST
+        answer = decode_answer(await service.handle(encode_relay(1, frame)), 1)
+        assert answer.error == ErrorCode.INVALID_REQUEST
 
 
 def test_the_largest_request_can_be_passed_on():
