@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from headrace.invariants import require
-from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.errors import MetadataFormatError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.routes import Route, Routes
@@ -109,6 +109,7 @@ class QuorumTransport:
 
         Raises:
             NotSentError: the target could not be reached, or does not reach the leader.
+            RefusedError: THROTTLING_QUOTA_EXCEEDED, the target passes on as much as it can: ask it again.
             OSError: the connection broke, or the target stopped answering, or did not answer in time.
         """
         route = self._routes.route
@@ -118,7 +119,7 @@ class QuorumTransport:
                 if route.leader is None:
                     return await self._transport(route.target).request(frame)
                 self._probe_when_due(route.leader)
-                return await self._through(route.target, frame)
+                return await self._through(route.target, frame, may_wait=within_ms is None)
         except OSError as error:
             self._failures += 1
             reason = str(error) or f"no answer in {within_ms} ms"
@@ -154,8 +155,12 @@ class QuorumTransport:
         for remote in (*self._remotes.values(), *self._replaced):
             remote.close()
 
-    async def _through(self, target: Address | None, frame: bytes) -> bytes:
-        """Let another controller pass a request on to the leader."""
+    async def _through(self, target: Address | None, frame: bytes, *, may_wait: bool) -> bytes:
+        """Let another controller pass a request on to the leader.
+
+        One that has no room is asked again, but for what cannot wait: there is more room for heartbeats, and if that is
+        used up, the lease needs another controller.
+        """
         correlation = next(self._correlations)
         relay = encode_relay(correlation, frame)
         try:
@@ -166,6 +171,8 @@ class QuorumTransport:
             self._relayed += 1
             return answer.body.frame
         reason = f"{_name(target)} does not pass requests on: {answer.message}"
+        if answer.error == ErrorCode.THROTTLING_QUOTA_EXCEEDED and may_wait:
+            raise RefusedError(answer.error, reason)
         if answer.error in (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT):
             raise ConnectionResetError(reason)
         raise NotSentError(reason)
