@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from headrace.broker.adapters.write_ahead_log import LogLocation
@@ -248,15 +249,7 @@ class BrokerRole:
         """
         admin = self._admin
 
-        async def end(failure: BaseException | None) -> None:
-            leave()  # now, if it fails: the uploads below may take long
-            self._note_failure(failure)
-            await listener.shutdown()
-            async with running(self._give_up_without_lease(client, parts)):
-                await parts.engine.shutdown()
-            await parts.block_cache.shutdown()
-
-        # A fencing that comes meanwhile must not cut the end short: the next role begins with what this one gives back.
+        end = partial(self._end_serving, client, parts, leave, listener)
         async with ending_with(end):
             admin.stage = "recovering"
             recovery = await unless_stopped(stop, parts.engine.start())
@@ -308,6 +301,22 @@ class BrokerRole:
                     client.is_lease_valid()
                 ):  # else nothing can be made durable; the next start reads the logs
                     await self._checkpoint(parts)
+
+    async def _end_serving(
+        self,
+        client: MetadataClient,
+        parts: BrokerParts,
+        leave: Callable[[], None],
+        listener: Listener,
+        failure: BaseException | None,
+    ) -> None:
+        """Give back what serving has taken. Whole, though a fencing may come meanwhile: the next role needs it."""
+        leave()  # now, if it fails: the uploads below may take long
+        self._note_failure(failure)
+        await listener.shutdown()
+        async with running(self._give_up_without_lease(client, parts)):
+            await parts.engine.shutdown()
+        await parts.block_cache.shutdown()
 
     async def _load_handlers(self, dispatcher: ApiDispatcher) -> None:
         """Load what the partitions need not wait for, unless somebody has asked for it."""

@@ -56,7 +56,7 @@ async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
             await asyncio.wait((working,))
         except asyncio.CancelledError as error:
             cancelled = error
-    working.result()
+    await working
     if cancelled is not None:
         raise cancelled
 
