@@ -100,7 +100,7 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         failures.append(unexpected.first)  # it came while the node was stopping
     if not failures:
         return EXIT_OK
-    fenced = any(map(is_fencing, failures))
+    fenced = all(map(is_fencing, failures))  # a device that has failed beside it stays so
     for text in dict.fromkeys(map(str, failures)):
         logger.error("the node has stopped: %s", text)
     if fenced:

@@ -9,12 +9,13 @@ with its registration, and a digest of it is recorded.
 
 import hashlib
 import hmac
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.rpc.requests import RegisterBroker, Speaking
+from headrace.metadata.rpc.requests import RegisterBroker, ReportEnd, Speaking
 from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -77,6 +78,17 @@ def shown_locks(request: RegisterBroker) -> frozenset[str]:
     names = {*request.locks, *request.lock_names}
     open_names = {name for name in names if not name.startswith(_LOCK_DIGEST)}
     return frozenset(open_names | set(map(recorded_lock, request.lock_names)))
+
+
+def is_lock_known(request: ReportEnd, locks: Collection[str]) -> bool:
+    """Whether a report shows one of the locks that were recorded: by its name, if a digest was recorded.
+
+    A name that the first release recorded is enough as it is, as everybody can read it.
+    """
+    if not request.lock.startswith(_LOCK_DIGEST):
+        return request.lock in locks
+    shown = recorded_lock(request.lock_name).encode()
+    return any(hmac.compare_digest(shown, lock.encode()) for lock in locks)
 
 
 def _require_proof(node_id: int, incarnation_id: UUID, secret: bytes | None) -> None:

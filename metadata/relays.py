@@ -12,13 +12,18 @@ import msgspec
 
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
 from headrace.metadata.rpc.frames import MAX_REQUEST_BYTES
+from headrace.metadata.rpc.requests import FetchEntries, FetchSnapshot, Heartbeat
 from headrace.metadata.transport import NotSentError, PeerNetwork
 from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")
 
 MAX_RELAYED: Final = 256  # requests that are not answered yet; beyond that they are refused
-MAX_RELAYED_BYTES: Final = 2 * MAX_REQUEST_BYTES  # of those, likewise
+MAX_RELAYED_READS: Final = MAX_RELAYED // 2  # of those, reads of the log, which wait for what comes
+MAX_RELAYED_BYTES: Final = 2 * MAX_REQUEST_BYTES  # of all of them, likewise
+# Beyond these bounds, for heartbeats alone: no lease ends because others ask for much.
+HEARTBEAT_RESERVE: Final = 32
+HEARTBEAT_RESERVE_BYTES: Final = MAX_REQUEST_BYTES
 REPORT_S: Final = 60.0  # between two log lines
 
 
@@ -37,11 +42,12 @@ class Relays:
         self._network = network
         self._inflight = 0
         self._inflight_bytes = 0
+        self._inflight_reads = 0
         self._reported_at_s = float("-inf")
         self.statistics = RelayStatistics()
 
-    async def pass_on(self, leader_id: int, frame: bytes) -> bytes:
-        """Send a request to the leader, and return its answer.
+    async def pass_on(self, leader_id: int, frame: bytes, kind: type | None = None) -> bytes:
+        """Send a request to the leader, and return its answer; `kind` as `kind_of` tells.
 
         Raises:
             RefusedError: THROTTLING_QUOTA_EXCEEDED, too many wait; NOT_CONTROLLER, the leader is not reached. Nothing
@@ -49,7 +55,10 @@ class Relays:
             ControllerUnavailableError: it did not answer. Whether the request took effect is unknown.
         """
         size_bytes = len(frame)
-        if self._inflight >= MAX_RELAYED or self._inflight_bytes + size_bytes > MAX_RELAYED_BYTES:
+        is_read = kind in (FetchEntries, FetchSnapshot)
+        if self._is_full(size_bytes, kind) or (
+            is_read and self._inflight_reads >= MAX_RELAYED_READS
+        ):
             self.statistics.refused += 1
             raise RefusedError(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
@@ -59,6 +68,7 @@ class Relays:
         self.statistics.passed_on += 1
         self._inflight += 1
         self._inflight_bytes += size_bytes
+        self._inflight_reads += is_read
         try:
             return await self._network.request(leader_id, frame)
         except NotSentError as error:
@@ -72,6 +82,13 @@ class Relays:
         finally:
             self._inflight -= 1
             self._inflight_bytes -= size_bytes
+            self._inflight_reads -= is_read
+
+    def _is_full(self, size_bytes: int, kind: type | None) -> bool:
+        is_heartbeat = kind is Heartbeat
+        limit = MAX_RELAYED + HEARTBEAT_RESERVE * is_heartbeat
+        limit_bytes = MAX_RELAYED_BYTES + HEARTBEAT_RESERVE_BYTES * is_heartbeat
+        return self._inflight >= limit or self._inflight_bytes + size_bytes > limit_bytes
 
     def _report(self, leader_id: int) -> None:
         now_s = asyncio.get_running_loop().time()

@@ -21,7 +21,7 @@ from headrace.metadata.rpc.frames import (
     decode_correlation,
     decode_request,
     encode_answer,
-    is_relay,
+    kind_of,
 )
 from headrace.metadata.rpc.requests import (
     AddVoter,
@@ -163,12 +163,13 @@ class ControllerService:
 
     async def _relay(self, frame: bytes) -> bytes:
         """Pass a request on to the leader: once, so that no two controllers send it back and forth."""
-        if is_relay(frame):
+        kind = kind_of(frame)
+        if kind is Relay:
             raise RefusedError(ErrorCode.INVALID_REQUEST, "a request is passed on once only")
         leader = self._controller.leader_address
         if leader is None:  # this one, or nobody knows: the answer says it
             return await self.handle(frame)
-        return await self._controller.relays.pass_on(leader.node_id, frame)
+        return await self._controller.relays.pass_on(leader.node_id, frame, kind)
 
 
 def _decision_of(request: Mutation) -> Decide:

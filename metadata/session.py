@@ -92,6 +92,7 @@ class BrokerSession:
         """Start a new epoch; return the index of the log that includes it.
 
         Raises:
+            NodeFencedError: an earlier attempt, whose answer was lost, has registered it, and that is over.
             RefusedError: the controller does not accept this broker.
             ControllerUnavailableError: it did not answer in `request_timeout_ms`.
         """
@@ -108,7 +109,13 @@ class BrokerSession:
             READ_HERE,
             identity.locks,
         )
-        answer = await self._requester.call(registration, self._config.request_timeout_ms)
+        try:
+            answer = await self._requester.call(registration, self._config.request_timeout_ms)
+        except RefusedError as error:
+            if error.code in FENCED:
+                self.fence(error.message)
+                self.require_unfenced()
+            raise
         if not isinstance(answer.body, BrokerRegistered):
             msg = f"unexpected answer of the controller: {type(answer.body).__name__}"
             raise MetadataFormatError(msg)

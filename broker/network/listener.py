@@ -37,7 +37,7 @@ class Listener:
         self._bounds = ConnectionBounds(0, 0, {})  # those of the configuration, from `bind` on
         self._sessions: dict[Session, None] = {}
         self._last_closed = asyncio.Event()
-        self._requests: dict[asyncio.Task[None], None] = {}
+        self._requests: dict[asyncio.Task[None], Coroutine[Any, Any, None]] = {}
         self.connections_accepted = 0
         self.connections_refused = 0
 
@@ -109,10 +109,12 @@ class Listener:
         await self.stop_accepting()
         for session in list(self._sessions):
             session.close()
-        requests = list(self._requests)
-        for request in requests:
-            request.cancel()
+        requests = dict(self._requests)
+        for task in requests:
+            task.cancel()
         await asyncio.gather(*requests, return_exceptions=True)
+        for request in requests.values():
+            request.close()  # also one whose task was cancelled before it began
 
     def session_opened(self, session: Session) -> bool:
         """Count a new connection; False when there are too many, or none are accepted any more."""
@@ -136,7 +138,7 @@ class Listener:
     ) -> None:
         """Run the asynchronous rest of a request; its failure closes its connection only."""
         task = asyncio.get_running_loop().create_task(self._guard(session, request, api_key))
-        self._requests[task] = None
+        self._requests[task] = request
         task.add_done_callback(self._requests.pop)
 
     async def _guard(

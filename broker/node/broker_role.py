@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from headrace.broker.adapters.write_ahead_log import LogLocation
@@ -20,9 +21,15 @@ from headrace.broker.node.broker_parts import BrokerParts
 from headrace.broker.node.bucket_health import BucketHealth
 from headrace.broker.node.ended_brokers import EndedBrokers
 from headrace.broker.node.environment import NodeEnvironment
-from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
+from headrace.broker.node.lifecycle import (
+    StoppedEarlyError,
+    ending_with,
+    running,
+    unless_stopped,
+)
 from headrace.broker.node.log_drains import make_log_drains
 from headrace.broker.node.registration import Registration, answered
+from headrace.broker.node.role_ends import reasons, was_fenced
 from headrace.broker.partition.ends_ahead import EndsAhead
 from headrace.broker.partition.load_meter import LoadMeter
 from headrace.broker.partition.moving import PartitionMoves
@@ -113,7 +120,15 @@ class BrokerRole:
         store, log_location = await unless_stopped(stop, self._open_storage())
         environment = self._environment
         listener = Listener(config.network, environment.network, environment.monotonic_s)
-        try:
+
+        async def end(failure: BaseException | None) -> None:
+            self._note_failure(failure)
+            await listener.shutdown()
+            self._transport.close()
+            await log_location.close()
+            await store.close()
+
+        async with ending_with(end):
             bound = await listener.bind()
             self.bound = tuple(bound)
             registration = Registration(config, log_location, controller_lock=self._controller_lock)
@@ -166,11 +181,6 @@ class BrokerRole:
                 client.on_lease_renewed(parts.engine.lease_renewed)
                 await self._serve(client, parts, leave, listener, bound[0], ready, stop)
                 await client.shutdown()
-        finally:
-            await listener.shutdown()
-            self._transport.close()
-            await log_location.close()
-            await store.close()
 
     def _quorum_transport(self, local: LocalController | None) -> QuorumTransport:
         config = self._config
@@ -238,7 +248,9 @@ class BrokerRole:
         `leave` is called once it begins to stop: from then on others take over what would be assigned to it.
         """
         admin = self._admin
-        try:
+
+        end = partial(self._end_serving, client, parts, leave, listener)
+        async with ending_with(end):
             admin.stage = "recovering"
             recovery = await unless_stopped(stop, parts.engine.start())
             self._show(client, parts, listener)
@@ -289,12 +301,22 @@ class BrokerRole:
                     client.is_lease_valid()
                 ):  # else nothing can be made durable; the next start reads the logs
                     await self._checkpoint(parts)
-        finally:
-            leave()  # now, if it fails: the uploads below may take long
-            await listener.shutdown()
-            async with running(self._give_up_without_lease(client, parts)):
-                await parts.engine.shutdown()
-            await parts.block_cache.shutdown()
+
+    async def _end_serving(
+        self,
+        client: MetadataClient,
+        parts: BrokerParts,
+        leave: Callable[[], None],
+        listener: Listener,
+        failure: BaseException | None,
+    ) -> None:
+        """Give back what serving has taken. Whole, though a fencing may come meanwhile: the next role needs it."""
+        leave()  # now, if it fails: the uploads below may take long
+        self._note_failure(failure)
+        await listener.shutdown()
+        async with running(self._give_up_without_lease(client, parts)):
+            await parts.engine.shutdown()
+        await parts.block_cache.shutdown()
 
     async def _load_handlers(self, dispatcher: ApiDispatcher) -> None:
         """Load what the partitions need not wait for, unless somebody has asked for it."""
@@ -358,8 +380,15 @@ class BrokerRole:
             recovery=recovery,
         )
 
+    def _note_failure(self, failure: BaseException | None) -> None:
+        """Take note if it is a fencing by another than the controller: by the log, or by its device."""
+        if failure is not None and was_fenced(failure):
+            self._note_fenced(reasons(failure))
+
     def _note_fenced(self, reason: str) -> None:
-        """Acknowledge, commit and upload nothing from here on."""
+        """Acknowledge, commit and upload nothing from here on; the first who finds it out says why."""
+        if self._fenced.is_set():
+            return
         self._admin.stage = "fenced"
         self._fenced_because = reason
         self._fenced.set()

@@ -85,13 +85,14 @@ class EndedBrokers:
             looks = seen.get((node_id, broker.epoch), 0) + 1
             self._seen[node_id, broker.epoch] = looks
             if looks >= LOOKS:
-                await self._report(broker, recorded[0])
+                await self._report(broker, recorded[0], lock)
 
-    async def _report(self, broker: BrokerImage, lock: str) -> None:
+    async def _report(self, broker: BrokerImage, lock: str, lock_name: str) -> None:
         client = self._client
         sender = client.node_id, client.node_epoch
+        report = ReportEnd(*sender, broker.node_id, broker.epoch, lock, lock_name)
         try:
-            await client.change(ReportEnd(*sender, broker.node_id, broker.epoch, lock), Done)
+            await client.change(report, Done)
         except (ControllerUnavailableError, RefusedError) as error:
             logger.info("cannot report a broker that has ended", extra={"reason": str(error)})
             return  # the next look does

@@ -1,7 +1,7 @@
 """Runs jobs together, and cancels a start when the node is stopped."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
@@ -42,6 +42,51 @@ async def running(*jobs: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         finally:
             for task in tasks:
                 task.cancel()
+
+
+async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Do `work`, to its end also when the caller is cancelled meanwhile; the cancellation is passed on then.
+
+    How long it may take is bounded by `work`, and by what ends the process of a node that cannot end.
+    """
+    working = asyncio.create_task(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not working.done():
+        try:
+            await asyncio.wait((working,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    await working
+    if cancelled is not None:
+        raise cancelled
+
+
+@asynccontextmanager
+async def ending_with(
+    end: Callable[[BaseException | None], Coroutine[Any, Any, None]],
+) -> AsyncIterator[None]:
+    """Do `end` after the body, however that ends, and to its end; it gets what has ended the body.
+
+    Raises:
+        BaseException: what has ended the body, also if this task is cancelled meanwhile.
+        BaseExceptionGroup: that and the failure of `end`.
+    """
+    try:
+        yield
+    except asyncio.CancelledError as cancelled:
+        await to_the_end(end(cancelled))
+        raise
+    except BaseException as first:
+        try:
+            await to_the_end(end(first))
+        except asyncio.CancelledError:
+            pass  # whoever cancels this has a reason of its own, and waits for this one
+        except Exception as second:
+            msg = "a part has failed, and its end as well"
+            raise BaseExceptionGroup(msg, [first, second]) from second
+        raise
+    else:
+        await to_the_end(end(None))
 
 
 async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T:

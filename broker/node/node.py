@@ -18,7 +18,7 @@ from headrace.broker.node.controller_role import ControllerRole, controller_role
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
 from headrace.broker.node.private_directories import prepare_directories
-from headrace.broker.node.role_ends import leaves, was_fenced
+from headrace.broker.node.role_ends import leaves, reasons, was_fenced
 from headrace.broker.node.role_restarts import RoleRestarts
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
@@ -48,7 +48,7 @@ def _ignore_failure(_failure: BaseException) -> None:
 class Fencing(NamedTuple):
     """Who is told when the broker of a node is fenced, and begins again."""
 
-    begin: Callable[[str], None] = _ignore_reason  # the controller has fenced it; its role ends
+    begin: Callable[[str], None] = _ignore_reason  # its role ends
     end: Callable[[BaseException], None] = _ignore_failure  # it is over, another one begins
     served: Callable[[], None] = _ignore  # that one serves
 
@@ -171,7 +171,7 @@ class Node:
                 if pause_ms is None:
                     raise
                 fencing.end(failure)
-                reason = "; ".join(dict.fromkeys(map(str, leaves(failure))))
+                reason = reasons(failure)
             if broker.bound:  # what clients and other brokers know
                 config = replace(config, network=replace(config.network, listeners=broker.bound))
             del broker  # nothing else keeps it, and it has all of its caches

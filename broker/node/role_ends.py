@@ -19,6 +19,11 @@ def leaves(failure: BaseException) -> list[BaseException]:
     return [failure]
 
 
+def reasons(failure: BaseException) -> str:
+    """Return what the failures say, each once."""
+    return "; ".join(dict.fromkeys(map(str, leaves(failure))))
+
+
 def was_fenced(failure: BaseException) -> bool:
     """Whether a role has ended because it was fenced, and for no other reason beside it."""
     return all(map(is_fencing, leaves(failure)))

@@ -11,10 +11,8 @@ from typing import Final
 MAX_UNSERVED_ROLES: Final = 5  # in a row, that were fenced before they served
 MAX_RESTARTS: Final = 20  # in `RESTARTS_WINDOW_MS`
 RESTARTS_WINDOW_MS: Final = 600_000
-MIN_PAUSE_MS: Final = (
-    100  # after the first role that was fenced before it served; then twice as long each time
-)
-MAX_PAUSE_MS: Final = 5_000
+# After the first role that was fenced before it served; then twice as long each time, until the process ends.
+MIN_PAUSE_MS: Final = 100
 
 
 class RoleRestarts:
@@ -42,4 +40,4 @@ class RoleRestarts:
         self.total += 1
         if has_served:
             return 0
-        return min(MIN_PAUSE_MS << self._unserved - 1, MAX_PAUSE_MS)
+        return MIN_PAUSE_MS << self._unserved - 1

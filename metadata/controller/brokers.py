@@ -22,7 +22,7 @@ from headrace.metadata.images.configs import BROKER_RESOURCE
 from headrace.metadata.images.draining import is_drained
 from headrace.metadata.images.logs import LogState, log_of
 from headrace.metadata.levels import cannot_read, level_of
-from headrace.metadata.proof import shown_locks
+from headrace.metadata.proof import is_lock_known, shown_locks
 from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     FenceReason,
@@ -161,10 +161,11 @@ def report_end(request: ReportEnd, image: MetadataImage, inputs: Inputs) -> Deci
         return Decision((), Done())
     if log is None or log.epoch != broker.epoch or log.state != LogState.ACTIVE:
         return Decision((), Done())
-    if request.lock not in broker.locks:
+    if not is_lock_known(request, broker.locks):
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
-            f"broker {broker.node_id} at epoch {broker.epoch} did not register with the lock {request.lock}",
+            f"broker {broker.node_id} at epoch {broker.epoch} did not register with the lock {request.lock}, "
+            "or the report does not show its name",
         )
     fenced = fence_broker(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED, image, inputs)
     return Decision(fenced.records, Done())

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from headrace.invariants import require
-from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.errors import MetadataFormatError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.routes import Route, Routes
@@ -87,6 +87,8 @@ class QuorumTransport:
         self._local = local
         self._routes = Routes(bootstrap, has_local=local is not None)
         self._remotes: dict[Address, RpcTarget] = {}
+        # Of which answers are still owed; as one that is silent ends, a few at most.
+        self._replaced: list[RpcTarget] = []
         self._correlations = count(1)
         self._probe: asyncio.Task[None] | None = None
         self._probed_at_s = float("-inf")
@@ -107,6 +109,7 @@ class QuorumTransport:
 
         Raises:
             NotSentError: the target could not be reached, or does not reach the leader.
+            RefusedError: THROTTLING_QUOTA_EXCEEDED, the target passes on as much as it can: ask it again.
             OSError: the connection broke, or the target stopped answering, or did not answer in time.
         """
         route = self._routes.route
@@ -116,7 +119,7 @@ class QuorumTransport:
                 if route.leader is None:
                     return await self._transport(route.target).request(frame)
                 self._probe_when_due(route.leader)
-                return await self._through(route.target, frame)
+                return await self._through(route.target, frame, may_wait=within_ms is None)
         except OSError as error:
             self._failures += 1
             reason = str(error) or f"no answer in {within_ms} ms"
@@ -149,11 +152,15 @@ class QuorumTransport:
         """End every connection; pending requests fail."""
         if self._probe is not None:
             self._probe.cancel()
-        for remote in self._remotes.values():
+        for remote in (*self._remotes.values(), *self._replaced):
             remote.close()
 
-    async def _through(self, target: Address | None, frame: bytes) -> bytes:
-        """Let another controller pass a request on to the leader."""
+    async def _through(self, target: Address | None, frame: bytes, *, may_wait: bool) -> bytes:
+        """Let another controller pass a request on to the leader.
+
+        One that has no room is asked again, but for what cannot wait: there is more room for heartbeats, and if that is
+        used up, the lease needs another controller.
+        """
         correlation = next(self._correlations)
         relay = encode_relay(correlation, frame)
         try:
@@ -164,6 +171,8 @@ class QuorumTransport:
             self._relayed += 1
             return answer.body.frame
         reason = f"{_name(target)} does not pass requests on: {answer.message}"
+        if answer.error == ErrorCode.THROTTLING_QUOTA_EXCEEDED and may_wait:
+            raise RefusedError(answer.error, reason)
         if answer.error in (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT):
             raise ConnectionResetError(reason)
         raise NotSentError(reason)
@@ -189,11 +198,12 @@ class QuorumTransport:
         before = self._routes.route
         self._routes.reached(leader, _now_s())
         if self._routes.route != before:
-            # What was sent over the old connection meanwhile may get there late, or never.
+            # What is sent over the old connection now may get there late, or never; what was sent is still waited for.
             old = self._remotes.pop(leader, None)
             if old is not None:
                 self._dials += old.dials
-                old.close()
+                old.retire()
+                self._replaced = [it for it in (*self._replaced, old) if it.connected]
         self._follow(before, "it is reached again")
 
     def _follow(self, before: Route, reason: str) -> None:

@@ -46,9 +46,12 @@ class Routes:
         self._unreached.intersection_update((*self._members, *self._bootstrap))
 
     def failed(self, route: Route, now_s: float) -> None:
-        """A request that took this route was not sent, or not answered in time."""
-        if route != self.route:
-            return  # another request has found out before
+        """A request that took this route was not sent, or not answered in time.
+
+        The route is the one that it was given: an equal one of an earlier time says nothing of this one.
+        """
+        if route is not self.route:
+            return  # another request has found out before, or a leader is reached again
         if route.target is not None and route.leader is None:
             self._unreached.add(route.target)
         self._turn(Route(self._after(route.target)), now_s)

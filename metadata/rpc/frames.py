@@ -24,7 +24,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.rpc.requests import Relay, Request
+from headrace.metadata.rpc.requests import (
+    FetchEntries,
+    FetchSnapshot,
+    Heartbeat,
+    Relay,
+    Request,
+)
 from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
 
@@ -44,7 +50,7 @@ _PROOF_MARK: Final = bytes((0xD8, PROOF_TYPE))  # an extension of 16 bytes
 _SHORT_ARRAY: Final = 0x90  # MessagePack's array of up to 15 items, which are its low bits
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
 _REQUEST_DECODER: Final = msgspec.msgpack.Decoder(Request)
-_RELAY_TAG: Final = msgspec.msgpack.encode(Relay.__struct_config__.tag)
+_KINDS: Final = (Relay, Heartbeat, FetchEntries, FetchSnapshot)
 _ITEMS_DECODER: Final = msgspec.msgpack.Decoder(tuple[msgspec.Raw, ...])
 
 
@@ -102,8 +108,8 @@ def encode_relay(correlation: int, frame: bytes) -> bytes:
     return _encode(correlation, Relay(frame), MAX_RELAY_BYTES)
 
 
-def is_relay(frame: bytes) -> bool:
-    """Whether a frame is of a Relay.
+def kind_of(frame: bytes) -> type | None:
+    """Return the kind of request that a frame is of, as far as others need to know it; None: another one.
 
     Raises:
         MetadataFormatError: it is not the frame of a request.
@@ -111,9 +117,10 @@ def is_relay(frame: bytes) -> bool:
     decode_correlation(frame)
     try:
         items = _ITEMS_DECODER.decode(memoryview(frame)[_HEADER.size :])
+        tag = msgspec.msgpack.decode(items[0]) if items else None  # a number has several encodings
     except (msgspec.MsgspecError, RecursionError) as error:
         raise MetadataFormatError(f"{UNREADABLE_REQUEST}: {error}") from error
-    return bool(items) and bytes(items[0]) == _RELAY_TAG
+    return next((kind for kind in _KINDS if kind.__struct_config__.tag == tag), None)
 
 
 def decode_correlation(frame: bytes) -> int:

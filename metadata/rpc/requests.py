@@ -335,7 +335,10 @@ class ReportEnd(msgspec.Struct, frozen=True, array_like=True, tag=75, gc=False):
     node_epoch: Int64
     ended_id: Count
     ended_epoch: Int64
-    lock: ShortText
+    lock: ShortText  # as it is recorded; see `headrace.metadata.proof`
+    lock_name: ShortText = (
+        ""  # of which a digest may be recorded: whoever looks at the lock knows it
+    )
 
 
 class Reassignment(msgspec.Struct, frozen=True, array_like=True, gc=False):

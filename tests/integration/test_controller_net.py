@@ -19,6 +19,7 @@ import pytest
 import uvloop
 
 from headrace.config.node import Endpoint
+from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.net import (
@@ -54,8 +55,9 @@ from headrace.metadata.rpc.frames import (
     decode_correlation,
     decode_request,
     encode_answer,
-    is_relay,
+    kind_of,
 )
+from headrace.metadata.rpc.requests import Relay
 from headrace.metadata.rpc.responses import LevelsTold, Relayed
 from headrace.metadata.transport import Address, LocalTransport, NotSentError
 from headrace.network import SocketNetwork
@@ -499,7 +501,7 @@ class Relaying(Controller):
     async def handle(self, frame):
         if frame[:1] != b"\x01":
             return await super().handle(frame)
-        if self.refusal is None and is_relay(frame):
+        if self.refusal is None and kind_of(frame) is Relay:
             body = Relayed(b"leader:" + decode_request(frame).request.frame)
             return encode_answer(decode_correlation(frame), Answer(ErrorCode.NONE, None, -1, body))
         refusal = self.refusal or ErrorCode.NOT_CONTROLLER
@@ -529,6 +531,32 @@ async def test_a_leader_that_is_not_reached_gets_requests_through_another_contro
         transport.close()
 
 
+@scenario
+async def test_a_controller_that_has_no_room_to_pass_requests_on_is_asked_again():
+    async with Relaying(1).running() as one, Relaying(2).running() as two:
+        three = Controller(3)
+        leader = LeaderAddress(3, *three.address)
+        transport = transport_to(three, one, two)
+        with pytest.raises(NotSentError):
+            await transport.request(b"a")
+        transport.redirect(leader)
+        one.refusal = ErrorCode.THROTTLING_QUOTA_EXCEEDED
+
+        with pytest.raises(RefusedError) as refused:
+            await transport.request(b"b")
+
+        assert refused.value.code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
+        one.refusal = None
+        assert await transport.request(b"c") == b"leader:c"
+        assert not two.frames
+        one.refusal = ErrorCode.THROTTLING_QUOTA_EXCEEDED
+        with pytest.raises(NotSentError):  # a heartbeat cannot wait
+            await transport.request(b"d", within_ms=5_000)
+        transport.redirect(leader)
+        assert await transport.request(b"d", within_ms=5_000) == b"leader:d"
+        transport.close()
+
+
 class Answering(Controller):
     """Tells its levels to a probe."""
 
@@ -554,6 +582,31 @@ async def test_a_leader_that_is_reached_again_is_asked_itself():
                 answers.add(await transport.request(b"b"))
             assert answers == {b"leader:b", b"3:b"}
             transport.close()
+
+
+@scenario
+async def test_what_a_leader_owes_is_still_waited_for_when_it_is_reached_again():
+    async with Relaying(1).running() as one, Answering(3).running() as three:
+        transport = transport_to(three, one)
+        owed = asyncio.create_task(transport.request(b"wait"))
+        await until(lambda: three.frames)
+        with pytest.raises(TimeoutError):
+            await transport.request(b"wait", within_ms=50)
+        transport.redirect(LeaderAddress(3, *three.address))
+        answers = {await transport.request(b"b")}
+        while b"3:b" not in answers:
+            await asyncio.sleep(0.01)
+            answers.add(await transport.request(b"b"))
+        assert answers == {b"leader:b", b"3:b"}
+        assert not owed.done()
+
+        three.release.set()
+
+        assert await owed == b"3:wait"
+        assert await transport.request(b"c") == b"3:c"
+        assert transport.statistics.failures == 1
+        await until(lambda: three.listener.statistics.connections == 1)
+        transport.close()
 
 
 @scenario

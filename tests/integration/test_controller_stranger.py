@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.net.framing import (
     KEEPALIVE,
     Hello,
@@ -17,10 +18,21 @@ from headrace.metadata.net.framing import (
     encode_hello,
     encode_numbered,
 )
+from headrace.metadata.proof import SECRET_BYTES, incarnation_of
+from headrace.metadata.records.brokers import BrokerEndpoint, RegisterBrokerRecord
+from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.rpc.frames import Answer, decode_answer, encode_relay, encode_request
-from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat, Request, Speaking
-from headrace.metadata.rpc.responses import Relayed
+from headrace.metadata.rpc.requests import (
+    BrokerGoal,
+    FetchEntries,
+    Heartbeat,
+    RegisterBroker,
+    ReportEnd,
+    Request,
+    Speaking,
+)
+from headrace.metadata.rpc.responses import BrokerRegistered, Entries, Relayed
 from headrace.protocol.errors import ErrorCode
 from tests.integration.test_cluster_nodes import Scene, create_topic, in_scene, produce, read
 from tests.unit.metadata.test_proof import sample
@@ -44,13 +56,22 @@ class Stranger:
         await stranger._frame()
         return stranger
 
-    async def ask(self, request: Request) -> Answer:
-        return decode_answer(await self._send(encode_request(1, request)), 1)
+    async def ask(self, request: Request, proof: bytes | None = None) -> Answer:
+        return decode_answer(await self._send(encode_request(1, request, proof)), 1)
 
-    async def ask_through_relay(self, request: Request) -> Answer:
-        answer = decode_answer(await self._send(encode_relay(1, encode_request(1, request))), 1)
+    async def ask_leader(self, request: Request, proof: bytes | None = None) -> Answer:
+        """Ask through whichever controller this is: it passes the request on, if it does not lead."""
+        relay = encode_relay(1, encode_request(1, request, proof))
+        answer = decode_answer(await self._send(relay), 1)
         assert isinstance(answer.body, Relayed), answer
         return decode_answer(answer.body.frame, 1)
+
+    async def registrations(self) -> dict[int, RegisterBrokerRecord]:
+        """Read in the metadata log who is registered, by node id."""
+        read = (await self.ask_leader(FetchEntries(1, 1 << 20, 0, READ_HERE))).body
+        assert isinstance(read, Entries)
+        records = [each for it in read.entries if it.payload for each in decode_records(it.payload)]
+        return {it.node_id: it for it in records if isinstance(it, RegisterBrokerRecord)}
 
     def close(self) -> None:
         self._writer.close()
@@ -78,7 +99,7 @@ def test_nobody_else_speaks_for_a_broker_that_serves(tmp_path: Path) -> None:
         refused = 0
         for voter in scene.voters:
             stranger = await Stranger.at(voter.host, voter.port)
-            for ask in (stranger.ask, stranger.ask_through_relay):
+            for ask in (stranger.ask, stranger.ask_leader):
                 for epoch in range(EPOCHS):
                     tried = [Heartbeat(1, epoch, 0, goal) for goal in BrokerGoal]
                     # In the only epoch that lasts, everything else as well.
@@ -94,6 +115,36 @@ def test_nobody_else_speaks_for_a_broker_that_serves(tmp_path: Path) -> None:
                         }
             stranger.close()
         assert refused >= 4, "by the leader, and through each of the others"
+        await produce(broker, "topic", b"after")
+        assert await read(broker, "topic") == [b"before", b"after"]
+        assert not scene.task(1).done()
+
+    in_scene(test, tmp_path)
+
+
+@pytest.mark.timeout(60)
+def test_a_stranger_that_registers_a_broker_of_its_own_ends_nobody(tmp_path: Path) -> None:
+    """It has a registration then, and it has read what is recorded of the locks of the others."""
+    secret = bytes(range(SECRET_BYTES))
+
+    async def test(scene: Scene) -> None:
+        await scene.start(*map(scene.controller, (101, 102, 103)))
+        (broker,) = await scene.start(scene.broker(1))
+        await create_topic(broker, "topic", 1)
+        await produce(broker, "topic", b"before")
+        stranger = await Stranger.at(scene.voters[0].host, scene.voters[0].port)
+        endpoints = (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 1),)
+        own = RegisterBroker("", 99, incarnation_of(secret), endpoints, "", reads=READ_HERE)
+        registered = (await stranger.ask_leader(own, secret)).body
+        assert isinstance(registered, BrokerRegistered)
+        victim = (await stranger.registrations())[1]
+        assert victim.locks
+        for lock in victim.locks:
+            for name in ("", lock, lock.partition(":")[2]):
+                report = ReportEnd(99, registered.node_epoch, 1, victim.epoch, lock, name)
+                answer = await stranger.ask_leader(report, secret)
+                assert answer.error == ErrorCode.INVALID_REQUEST, answer
+        stranger.close()
         await produce(broker, "topic", b"after")
         assert await read(broker, "topic") == [b"before", b"after"]
         assert not scene.task(1).done()

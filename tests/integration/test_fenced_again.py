@@ -1,6 +1,7 @@
 """A node whose broker is fenced: its role ends, and another one begins in the same process, by the code of a start."""
 
 import asyncio
+import errno
 import gc
 import logging
 import threading
@@ -20,7 +21,7 @@ from headrace.broker.node import broker_role, controller_role, registration
 from headrace.broker.node.broker_parts import BrokerParts
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Fencing, Node, NodeAddress
-from headrace.broker.node.role_ends import leaves, was_fenced
+from headrace.broker.node.role_ends import is_fencing, leaves, was_fenced
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.config.node import NodeConfig, TelemetryConfig, WalConfig
 from headrace.daemon_threads import SPARE_NAME
@@ -39,7 +40,7 @@ from headrace.storage.object_store.filesystem import (
     FileObjectStore,
 )
 from headrace.storage.ports import Buffer
-from headrace.wal.device import BlockDevice
+from headrace.wal.device import BlockDevice, WriteDone
 from headrace.wal.open_device import open_device
 from tests.integration.test_node import Client, config
 
@@ -294,6 +295,73 @@ def test_the_next_role_begins_once_the_device_of_the_last_one_is_given_back_and_
                 assert [type(it) for it in leaves(ended.value)] == [NodeFencedError]
                 assert len(nodes.parts) == 1
             await devices.give_back()
+
+    asyncio.run(run())
+
+
+class FailingDevice:
+    """The first device that is opened fails each write from some moment on."""
+
+    def __init__(self, error: OSError) -> None:
+        self.error = error
+        self.has_failed = False
+        self._opened = 0
+
+    def open(self, settings: WalConfig, writable: bool) -> BlockDevice:
+        device = open_device(settings, writable)
+        self._opened += 1
+        if self._opened == 1:
+            write = device.write
+
+            def failing(position: int, data: Any, done: WriteDone) -> None:
+                if self.has_failed:
+                    asyncio.get_running_loop().call_soon(done, self.error)
+                else:
+                    write(position, data, done)
+
+            device.write = failing  # type: ignore[method-assign]
+        return device
+
+
+@pytest.mark.parametrize(("number", "goes_on"), [(errno.EIO, False), (errno.EBADE, True)])
+def test_a_fencing_cuts_no_end_short_and_hides_no_reason_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, *, goes_on: bool
+) -> None:
+    """A device fails, or is taken; while the role ends because of it, the controller fences the broker."""
+    nodes, shutdown = Nodes(monkeypatch), StorageEngine.shutdown
+    devices = FailingDevice(OSError(number, "the device"))
+    ended: list[str] = []
+    settings = config(tmp_path)
+
+    async def run() -> None:
+        async def fenced_meanwhile(engine: StorageEngine) -> None:
+            if not ended:
+                ended.append("begun")
+                await nodes.fence()
+                while not node.fenced:
+                    await asyncio.sleep(0.01)
+                for _ in range(50):  # until it has got around
+                    await asyncio.sleep(0)
+                ended.append("done")
+            await shutdown(engine)
+
+        monkeypatch.setattr(StorageEngine, "shutdown", fenced_meanwhile)
+        async with running(settings, NodeEnvironment(open_device=devices.open)) as node:
+            assert (await (await node.client()).produce(b"one")) == (0, 0)
+            devices.has_failed = True
+            late = asyncio.create_task((await node.client()).produce(b"late"))
+            if goes_on:
+                await node.served.acquire()
+                assert ended == ["begun", "done"]
+                assert (await values(await node.client()))[:1] == [b"one"]
+            else:
+                with pytest.raises(ExceptionGroup) as failed:
+                    await node.node
+                assert ended == ["begun", "done"]
+                assert len(nodes.parts) == 1
+                assert any(not is_fencing(it) for it in leaves(failed.value))
+                await open_device(settings.wal, writable=True).close()  # nobody has its lock
+            await asyncio.gather(late, return_exceptions=True)
 
     asyncio.run(run())
 

@@ -13,6 +13,7 @@ _NET = "tests/integration/test_controller_net.py"
 _NODES = "tests/integration/test_cluster_nodes.py"
 _AGAIN = "tests/integration/test_fenced_again.py"
 _ENDS = "tests/unit/broker/node/test_role_ends.py"
+_LIFECYCLE = "tests/unit/broker/node/test_lifecycle.py"
 _NODE = "tests/unit/broker/node/test_node.py"
 
 BUGS = (
@@ -494,5 +495,24 @@ BUGS = (
         "stop.is_set() or task.cancelling()",
         "task.cancelling()",
         f"{_NODE}::test_a_node_that_is_to_stop_does_not_begin_again",
+    ),
+    SeededBug(
+        "fence-41",
+        "a second fencing cuts the end of a role short",
+        "broker/node/lifecycle.py",
+        "to_the_end",
+        "cancelled = error",
+        "raise",
+        f"{_LIFECYCLE}::test_an_end_is_whole_however_often_its_caller_is_cancelled",
+    ),
+    SeededBug(
+        "fence-42",
+        "nothing bounds the end of a role whose device was taken",
+        "broker/node/broker_role.py",
+        "BrokerRole._note_failure",
+        "failure is not None and was_fenced(failure)",
+        "False",
+        "tests/unit/broker/node/test_device_fence.py"
+        "::test_a_node_whose_device_is_taken_while_it_serves_acknowledges_nothing_more_and_begins_again",
     ),
 )

@@ -119,10 +119,13 @@ class PureController:
 
     # Short forms
 
-    def register(self, node_id=1, incarnation=None, *, serve=True, reads=READ_HERE):
+    def register(
+        self, node_id=1, incarnation=None, *, serve=True, reads=READ_HERE, record_lock=str
+    ):
+        name = f"wal of {node_id}"
         incarnation_id = UUID(int=incarnation or self.rng.getrandbits(120), version=4)
         request = RegisterBroker(
-            CLUSTER_ID, node_id, incarnation_id, (ENDPOINT,), "", 0, (f"wal of {node_id}",), reads
+            CLUSTER_ID, node_id, incarnation_id, (ENDPOINT,), "", 0, (record_lock(name),), reads
         )
         answer = self.do(request)
         self.epochs[node_id] = answer.node_epoch

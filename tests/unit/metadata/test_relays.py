@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from headrace.metadata import relays as module
@@ -13,12 +14,15 @@ from headrace.metadata.rpc.frames import (
     decode_request,
     encode_relay,
     encode_request,
-    is_relay,
+    kind_of,
 )
 from headrace.metadata.rpc.requests import (
     BrokerGoal,
+    FetchEntries,
+    FetchSnapshot,
     Heartbeat,
     PutKeyValues,
+    Relay,
     TellLevels,
     UnregisterBroker,
 )
@@ -119,6 +123,86 @@ def test_what_waits_is_bounded(monkeypatch, bound):
     run()
 
 
+def filled(monkeypatch, kind, count):
+    """Relays of which `count` requests of a kind are not answered yet, at bounds that are small."""
+    monkeypatch.setattr(module, "MAX_RELAYED", 4)
+    monkeypatch.setattr(module, "MAX_RELAYED_READS", 2)
+    monkeypatch.setattr(module, "HEARTBEAT_RESERVE", 2)
+    leader = Leader()
+    leader.may_answer.clear()
+    relays = Relays(leader)
+    return (
+        leader,
+        relays,
+        [asyncio.create_task(relays.pass_on(7, FRAME, kind)) for _ in range(count)],
+    )
+
+
+async def refused(relays, kind):
+    with pytest.raises(RefusedError) as raised:
+        await asyncio.wait_for(relays.pass_on(7, FRAME, kind), 5)
+    return raised.value.code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
+
+
+def test_heartbeats_have_room_that_others_do_not_use_up(monkeypatch):
+    @scenario
+    async def run():
+        leader, relays, waiting = filled(monkeypatch, None, 4)
+        await eventually(lambda: len(leader.frames) == 4)
+        assert await refused(relays, None)
+        monkeypatch.setattr(module, "MAX_RELAYED_BYTES", 1)
+        waiting += [asyncio.create_task(relays.pass_on(7, FRAME, Heartbeat)) for _ in range(2)]
+        await eventually(lambda: len(leader.frames) == 6)
+        assert await refused(relays, Heartbeat)
+        leader.may_answer.set()
+        await asyncio.gather(*waiting)
+
+    run()
+
+
+def test_reads_that_wait_for_entries_leave_half_for_others(monkeypatch):
+    @scenario
+    async def run():
+        leader, relays, waiting = filled(monkeypatch, FetchEntries, 2)
+        await eventually(lambda: len(leader.frames) == 2)
+        assert await refused(relays, FetchEntries)
+        assert await refused(relays, FetchSnapshot)
+        waiting.append(asyncio.create_task(relays.pass_on(7, FRAME)))
+        await eventually(lambda: len(leader.frames) == 3)
+        leader.may_answer.set()
+        await asyncio.gather(*waiting)
+        await relays.pass_on(7, FRAME, FetchEntries)
+
+    run()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Heartbeat(1, 1, 1, BrokerGoal.SERVE),
+        FetchEntries(1, 1, 1),
+        FetchSnapshot(1, 1, 1),
+        UnregisterBroker(1),
+    ],
+)
+def test_what_a_request_is_counts_for_the_room_that_it_gets(request_):
+    class Noting(Relays):
+        async def pass_on(self, leader_id, frame, kind=None):
+            kinds.append(kind)
+            return await super().pass_on(leader_id, frame, kind)
+
+    kinds = []
+
+    @scenario
+    async def run():
+        follower = Controller()
+        follower.relays = Noting(Leader())
+        await ControllerService(follower).handle(encode_relay(1, encode_request(3, request_)))
+        assert kinds == [None if isinstance(request_, UnregisterBroker) else type(request_)]
+
+    run()
+
+
 @scenario
 async def test_a_request_is_passed_on_once():
     leader = Leader()
@@ -136,14 +220,74 @@ async def test_a_request_is_passed_on_once():
     assert len(leader.frames) == 1
 
 
+HEADER = encode_relay(9, b"")[:9]
+ARRAYS = (b"\x92", b"\xdc\x00\x02", b"\xdd\x00\x00\x00\x02")
+TAGS = (
+    *(b"\x41", b"\xcc\x41", b"\xcd\x00\x41", b"\xce" + bytes(3) + b"\x41"),
+    *(b"\xcf" + bytes(7) + b"\x41", b"\xd0\x41", b"\xd1\x00\x41"),
+    *(b"\xd2" + bytes(3) + b"\x41", b"\xd3" + bytes(7) + b"\x41"),
+)
+
+
+@pytest.mark.parametrize("leads", [True, False])
+def test_a_relay_in_a_relay_is_refused_however_it_is_encoded(leads):
+    @scenario
+    async def run():
+        network, controller = Leader(), Controller()
+        controller.relays = Relays(network)
+        if leads:
+            controller.leader_address = None
+        service = ControllerService(controller)
+        for array in ARRAYS:
+            for tag in TAGS:
+                held = msgspec.msgpack.encode(FRAME)
+                relay = HEADER + array + tag + held
+                assert decode_request(relay).request == Relay(FRAME)
+                assert kind_of(relay) is Relay
+                answer = decode_answer(await service.handle(encode_relay(1, relay)), 1)
+                assert answer.error == ErrorCode.INVALID_REQUEST
+        assert network.frames == []
+
+    run()
+
+
+@pytest.mark.parametrize("tag", [b"\x41", b"\xcd\x00\x41"])
+@pytest.mark.parametrize("leads", [True, False])
+def test_relays_in_each_other_as_deep_as_a_frame_has_room_cost_an_answer(leads, tag):
+    @scenario
+    async def run():
+        network, controller = Leader(), Controller()
+        controller.relays = Relays(network)
+        if leads:
+            controller.leader_address = None
+        frame = FRAME
+        for _ in range(2_000):
+            frame = HEADER + b"\x92" + tag + msgspec.msgpack.encode(frame)
+        answer = decode_answer(await ControllerService(controller).handle(frame), 9)
+        assert answer.error == ErrorCode.INVALID_REQUEST
+        assert network.frames == []
+
+    run()
+
+
+@scenario
+async def test_what_is_nested_too_deep_to_be_read_is_answered():
+    for deep in (b"\x91" * 100_000 + b"\x41", b"\x92\x41" + b"\x91" * 100_000 + b"\x41"):
+        frame = HEADER + deep
+        service = ControllerService(Controller())
+        assert decode_answer(await service.handle(frame), 9).error == ErrorCode.INVALID_REQUEST
+        answer = decode_answer(await service.handle(encode_relay(1, frame)), 1)
+        assert answer.error == ErrorCode.INVALID_REQUEST
+
+
 def test_the_largest_request_can_be_passed_on():
     items = (("k", bytes(MAX_REQUEST_BYTES - 100)),)
     frame = encode_request(1, PutKeyValues(1, 1, items), bytes(16))
 
     relay = encode_relay(2, frame)
 
-    assert is_relay(relay)
-    assert not is_relay(frame)
+    assert kind_of(relay) is Relay
+    assert kind_of(frame) is not Relay
     assert decode_request(relay).request.frame == frame
 
 
@@ -160,4 +304,4 @@ async def test_who_leads_meanwhile_answers_itself(tmp_path):
 
 
 def test_a_relay_of_nothing_is_none():
-    assert not is_relay(encode_request(1, TellLevels()))
+    assert kind_of(encode_request(1, TellLevels())) is None

@@ -204,6 +204,20 @@ async def test_a_process_that_sees_in_the_metadata_that_its_epoch_is_over_does_n
 
 
 @scenario
+async def test_a_registration_that_was_over_before_its_answer_came_is_a_fencing(cluster):
+    """The answer was lost, and the session ended, or another process came, before it was asked for again."""
+    reasons = []
+    async with cluster.controller():
+        old = cluster.new_client(on_fenced=reasons.append)
+        await old._session.register()
+        async with cluster.client():
+            with pytest.raises(NodeFencedError):
+                await old._session.register()
+        assert old.fenced
+        assert len(reasons) == 1
+
+
+@scenario
 async def test_a_refused_write_fences_at_once(cluster):
     reasons = []
     async with cluster.controller():

@@ -1,6 +1,7 @@
 """Listeners on real sockets: how many connections, how long idle ones live, what a failing request costs."""
 
 import asyncio
+import inspect
 import socket
 import struct
 from collections.abc import AsyncIterator, Coroutine
@@ -267,6 +268,19 @@ def test_shutting_down_closes_connections_and_ends_what_is_in_service() -> None:
             assert await is_closed(waiting)
             with pytest.raises(OSError):
                 await node.connect()
+
+    asyncio.run(run())
+
+
+def test_a_request_that_is_ended_before_it_began_is_left_behind_nowhere() -> None:
+    async def run() -> None:
+        async with listening() as node:
+            session = Session(NetworkConfig(), "PLAINTEXT", node.dispatcher, node.listener)
+            rest = node.dispatcher._never()
+            node.listener.run_request(session, rest, NEVER)  # its task has not had a turn yet
+            await node.listener.shutdown()
+            assert inspect.getcoroutinestate(rest) == inspect.CORO_CLOSED
+            assert node.dispatcher.cancelled == 0
 
     asyncio.run(run())
 

@@ -1,4 +1,4 @@
-"""A node takes its WAL's device before it writes to it, and ends when somebody of a newer epoch has taken it."""
+"""A node takes its WAL's device before it writes to it, and begins again when somebody has taken it."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from headrace.broker.node.environment import NodeEnvironment
-from headrace.broker.node.node import Node, NodeAddress
+from headrace.broker.node.node import Fencing, Node, NodeAddress
 from headrace.config.node import WalConfig
 from headrace.wal.device import explained
 from headrace.wal.fence.command import CommandFence
@@ -88,24 +88,46 @@ def test_a_node_whose_device_was_taken_by_a_newer_epoch_writes_nothing_and_says_
     virtual_time.run(main())
 
 
-def test_a_node_whose_device_is_taken_while_it_serves_acknowledges_nothing_more_and_ends() -> None:
+@pytest.mark.parametrize("is_taken_back", [True, False])
+def test_a_node_whose_device_is_taken_while_it_serves_acknowledges_nothing_more_and_begins_again(
+    *, is_taken_back: bool
+) -> None:
+    """The next role has a newer epoch and takes the device, unless that of the other is newer still."""
+
     async def main() -> None:
         world, ports, stop = Fenced(), Ports(), asyncio.Event()
-        ready: asyncio.Future[NodeAddress] = asyncio.get_running_loop().create_future()
-        node = asyncio.create_task(
-            Node(CONFIG, world.environment(ports)).run(ready.set_result, stop)
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[NodeAddress] = loop.create_future()
+        told: list[str] = []
+        again = asyncio.Event()
+        fencing = Fencing(told.append, lambda failure: told.append("over"), again.set)
+        node = loop.create_task(
+            Node(CONFIG, world.environment(ports)).run(ready.set_result, stop, fencing=fencing)
         )
         await ready
         client = ports.client(PORT)
         while (await client.produce(b"acknowledged", topic="events"))[0]:
             await asyncio.sleep(0.1)
-        await world.fence("b", 2).take(PLACE, 1 << 40, owner=1)
+        ((_, epoch, _, _),) = world.taken
+        taken_with = epoch + 1 if is_taken_back else 1 << 40
+        await world.fence("b", 2).take(PLACE, taken_with, owner=1)
         landed = len(world.device.landed)
-        late = asyncio.create_task(client.produce(b"late", topic="events"))
-        with pytest.raises(ExceptionGroup) as failed:
+        late = loop.create_task(client.produce(b"late", topic="events"))
+        if is_taken_back:
+            await again.wait()
+            assert world.taken[1][1] > taken_with
+            client = ports.client(PORT)
+            assert await client.values(topic="events") == [b"acknowledged"]
+            stop.set()
             await node
-        assert any("another machine has reserved the device" in it for it in messages(failed.value))
-        assert len(world.device.landed) == landed
+        else:
+            with pytest.raises(ExceptionGroup) as failed:
+                await node
+            assert any("another broker has this log now" in it for it in messages(failed.value))
+            assert len(world.device.landed) == landed
+        # What bounds the end of a role begins with what has ended it, and not with a controller's word.
+        assert "another machine has reserved the device" in told[0]
+        assert told[1:] == ["over"]
         late.cancel()
         with suppress(asyncio.CancelledError, asyncio.IncompleteReadError):
             assert (await late)[0] != 0

@@ -15,6 +15,7 @@ from headrace.broker.node.ended_brokers import (
 )
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError
 from headrace.metadata.image import BrokerState
+from headrace.metadata.proof import recorded_lock
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.rpc.requests import BeginLog, EndLog, ReportEnd
 from tests.simulation.control_plane import MemoryClient
@@ -27,10 +28,10 @@ PLACE_OF_2 = Path("/wals/2")
 class World:
     """Brokers 1 and 2, whose logs both can reach; broker 1 looks."""
 
-    def __init__(self):
+    def __init__(self, record_lock=str):
         self.controller = PureController()
         for node_id in (1, 2):
-            self.controller.register(node_id)
+            self.controller.register(node_id, record_lock=record_lock)
             self.controller.begin_log(node_id)
         self.free = {}  # locks that nobody holds, by path
         self.looks = 0
@@ -75,6 +76,18 @@ def test_a_free_lock_ends_the_epoch_at_the_second_look(world):
             looks = world.looks
             await world.pass_looks(3)
             assert world.looks == looks, "nothing is left to look at"
+
+    run(scenario())
+
+
+def test_a_lock_of_which_a_digest_is_recorded_is_shown_by_its_name():
+    world = World(record_lock=recorded_lock)
+
+    async def scenario():
+        async with world.looking():
+            world.free[PLACE_OF_2] = "wal of 2"
+            await world.pass_looks(LOOKS)
+            assert world.state == BrokerState.EXPIRED
 
     run(scenario())
 

@@ -5,6 +5,7 @@ import pytest
 from headrace.metadata.controller.brokers import fence_broker
 from headrace.metadata.image import BrokerState
 from headrace.metadata.levels import READ_HERE
+from headrace.metadata.proof import recorded_lock
 from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
 from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
@@ -334,6 +335,24 @@ class TestReportedEnd:
         refused = controller.refusal(self.report(controller, lock="another"))
 
         assert refused == ErrorCode.INVALID_REQUEST
+
+    @pytest.mark.parametrize(
+        ("name", "ends"),
+        [("wal of 2", True), ("", False), ("wal of 1", False), (recorded_lock("wal of 2"), False)],
+    )
+    def test_what_is_recorded_of_a_lock_proves_nothing_without_its_name(self, name, ends):
+        controller = self.controller()
+        controller.fence(2)
+        controller.register(2, record_lock=recorded_lock)
+        controller.begin_log(2)
+        (lock,) = controller.image.brokers[2].locks
+        report = ReportEnd(*controller.sender(1), 2, controller.epochs[2], lock, name)
+        if ends:
+            controller.do(report)
+        else:
+            assert controller.refusal(report) == ErrorCode.INVALID_REQUEST
+
+        assert controller.image.brokers[2].epoch_ended == ends
 
     def test_who_has_emptied_its_log_leaves_by_itself(self):
         controller = self.controller()

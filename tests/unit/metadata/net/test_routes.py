@@ -21,7 +21,7 @@ def test_requests_go_to_the_leader_that_is_named(routes):
 
 
 def test_a_leader_that_is_not_reached_gets_requests_through_who_names_it(routes):
-    routes.failed(Route(ONE), 0.0)
+    routes.failed(routes.route, 0.0)
     assert routes.route == Route(TWO), "nobody says yet that it leads"
 
     assert routes.redirect(ONE, 0.0)
@@ -31,20 +31,20 @@ def test_a_leader_that_is_not_reached_gets_requests_through_who_names_it(routes)
 
 
 def test_one_that_does_not_pass_requests_on_is_left_for_the_next(routes):
-    routes.failed(Route(ONE), 0.0)
+    routes.failed(routes.route, 0.0)
     routes.redirect(ONE, 0.0)
 
-    routes.failed(Route(TWO, leader=ONE), 0.0)
+    routes.failed(routes.route, 0.0)
     assert routes.route == Route(THREE)
     routes.redirect(ONE, 0.0)
     assert routes.route == Route(THREE, leader=ONE)
 
-    routes.failed(Route(THREE, leader=ONE), 0.0)
+    routes.failed(routes.route, 0.0)
     assert routes.route == Route(TWO), "it is reached, and may pass requests on by now"
 
 
 def test_another_leader_is_asked_itself(routes):
-    routes.failed(Route(ONE), 0.0)
+    routes.failed(routes.route, 0.0)
     routes.redirect(ONE, 0.0)
 
     routes.redirect(THREE, 0.0)
@@ -53,7 +53,7 @@ def test_another_leader_is_asked_itself(routes):
 
 
 def test_who_passes_requests_on_and_then_leads_is_asked_itself(routes):
-    routes.failed(Route(ONE), 0.0)
+    routes.failed(routes.route, 0.0)
     routes.redirect(ONE, 0.0)
     routes.leaderless(1.0)
     routes.redirect(TWO, 1.0)
@@ -62,7 +62,7 @@ def test_who_passes_requests_on_and_then_leads_is_asked_itself(routes):
 
 
 def test_a_probe_that_reaches_the_leader_ends_the_detour(routes):
-    routes.failed(Route(ONE), 0.0)
+    routes.failed(routes.route, 0.0)
     routes.redirect(ONE, 0.0)
 
     routes.reached(ONE, 0.0)
@@ -74,7 +74,7 @@ def test_a_probe_that_reaches_the_leader_ends_the_detour(routes):
 
 
 def test_a_late_probe_does_not_lead_back_to_an_old_leader(routes):
-    routes.failed(Route(ONE), 0.0)
+    routes.failed(routes.route, 0.0)
     routes.redirect(ONE, 0.0)
     routes.redirect(THREE, 0.0)
 
@@ -84,10 +84,25 @@ def test_a_late_probe_does_not_lead_back_to_an_old_leader(routes):
 
 
 def test_many_requests_that_fail_at_once_leave_one_controller(routes):
+    route = routes.route
     for _ in range(5):
-        routes.failed(Route(ONE), 0.0)
+        routes.failed(route, 0.0)
 
     assert routes.route == Route(TWO)
+
+
+def test_what_was_asked_before_a_detour_says_nothing_of_the_leader_after_it(routes):
+    early = routes.route
+    routes.failed(early, 0.0)
+    routes.redirect(ONE, 0.0)
+    routes.reached(ONE, 0.0)
+
+    routes.failed(early, 0.0)
+
+    assert routes.route == Route(ONE)
+    routes.redirect(TWO, 0.0)
+    routes.redirect(ONE, 0.0)
+    assert routes.route == Route(ONE), "it counts as reached"
 
 
 def test_when_nobody_is_reached_the_search_begins_again(routes):
@@ -112,7 +127,7 @@ def test_the_controller_in_this_process_passes_requests_on_too():
     routes = Routes([ONE], has_local=True)
     assert routes.route == Route(None)
     routes.redirect(ONE, 0.0)
-    routes.failed(Route(ONE), 0.0)
+    routes.failed(routes.route, 0.0)
 
     routes.redirect(ONE, 0.0)
 
@@ -123,7 +138,7 @@ def test_a_controller_that_is_no_member_any_more_is_forgotten(routes):
     routes = Routes([ONE], has_local=False)
     routes.set_members({2: TWO, 3: THREE})
     routes.redirect(TWO, 0.0)
-    routes.failed(Route(TWO), 0.0)
+    routes.failed(routes.route, 0.0)
 
     routes.set_members({3: THREE})
     routes.redirect(TWO, 0.0)
