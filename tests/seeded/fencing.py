@@ -251,7 +251,7 @@ BUGS = (
         "broker.epoch != node_epoch or broker.epoch_ended",
         "broker.epoch != node_epoch",
         f"{_FENCING}::test_a_repetition_is_refused_once_the_epoch_is_over",
-        simulated=Simulated("late commits"),
+        simulated=Simulated("late commits", seeds=24),
     ),
     SeededBug(
         "fence-17",
