@@ -153,7 +153,9 @@ def test_exactly_once_into_a_topic_though_it_is_killed(
     assert marks == sorted(it.encode() for it in expected)
 
     # A topic that is created again under the name has records at the same places, which are not these.
-    sink = backfill.KafkaSink(spark, backfill.parser().parse_args(words), started_ms=1)
+    sink = backfill.KafkaSink(
+        spark, backfill.parser().parse_args(words), started_ms=1, partitions=PARTITIONS
+    )
     monkeypatch.setattr(sink, "_planned", lambda _: (0, {"orders": "of another topic"}))
     reader = spark.read.format("headrace").option("bucket", world.bucket)
     sink.write(reader.option("subscribe", "orders").option("includeHeaders", "true").load(), 0)
