@@ -122,9 +122,13 @@ def test_a_stopped_broker_that_was_declared_dead_can_do_nothing(scene: Scene) ->
     assert not records_served(reading), "it served records after it was fenced"
 
     # It is not there any more as what it was; what it registers as has an epoch of its own.
-    cluster.wait_until(lambda: zombie.has_logged(SERVES_AGAIN), "it serves again in its process")
+    def serves_again() -> bool:
+        broker = image_of(cluster.leader()).brokers[zombie.node_id]
+        return broker.epoch > epoch and not broker.fenced
+
+    cluster.wait_until(serves_again, "it serves again")
+    assert zombie.has_logged(SERVES_AGAIN)  # by the process that was stopped
     image = image_of(cluster.leader())
-    assert image.brokers[zombie.node_id].epoch > epoch
     after = what_a_node_committed(image, zombie.node_id)
     assert {it: after.get(it) for it in committed if it.startswith("object")} == {
         it: state for it, state in committed.items() if it.startswith("object")
