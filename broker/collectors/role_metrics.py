@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
+
+from headrace.broker.telemetry.families import counter
 
 
 class RoleCollector(Collector):
@@ -12,11 +14,10 @@ class RoleCollector(Collector):
     def __init__(self, restarts_total: Callable[[], int]) -> None:
         self._restarts_total = restarts_total
 
-    def collect(self) -> Iterator[CounterMetricFamily]:
+    def collect(self) -> Iterator[Metric]:
         """See prometheus_client."""
-        family = CounterMetricFamily(
-            "headrace_broker_role_restarts",
+        yield counter(
+            "broker_role_restarts",
             "How often this broker was fenced and has begun again in its process; its other counters begin at 0 then",
+            self._restarts_total(),
         )
-        family.add_metric([], self._restarts_total())
-        yield family
