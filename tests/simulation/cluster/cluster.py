@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from headrace.broker.node.node import Fencing, Node, NodeAddress, NodeEnvironment
+from headrace.broker.node.role_ends import is_fencing, leaves
 from headrace.config.node import NodeConfig, WalConfig
-from headrace.metadata.errors import NodeFencedError
-from headrace.storage.errors import EngineFailedError, FencedError
+from headrace.storage.errors import EngineFailedError
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.sweep.swept_bucket import SweptBucket
 from headrace.wal.device import BlockDevice
 from headrace.wal.errors import WalMissingError
-from headrace.wal.objects.errors import WalFencedError
 from tests.simulation.cluster import settings
 from tests.simulation.cluster.bucket import (
     BucketClient,
@@ -39,10 +38,6 @@ from tests.simulation.cluster.records import Place
 from tests.simulation.wal_run import SimulatedTimer
 
 RESTARTED_AFTER_S = 0.3
-# Why the role of a broker may end, where there are faults: another took its place or its log.
-FENCED = (NodeFencedError, FencedError, WalFencedError)
-# Likewise a process: the same too often, or its log is gone.
-EXPLAINED = (*FENCED, WalMissingError)
 
 
 class Host:
@@ -256,7 +251,7 @@ class Cluster:
         self.failures += [
             f"{host.name} begins again after {it!r}"
             for it in causes
-            if not (self.nature.may_fence and isinstance(it, FENCED))
+            if not (self.nature.may_fence and is_fencing(it))
         ]
         self.tell(f"begun again: {host.name.partition('-')[0]}: {type(causes[0]).__name__}")
 
@@ -276,7 +271,9 @@ class Cluster:
             self.failures += [
                 f"{host.name} has ended: {it!r}"
                 for it in _causes(error)
-                if not (self.nature.may_fence and isinstance(it, EXPLAINED))
+                if not (
+                    self.nature.may_fence and (is_fencing(it) or isinstance(it, WalMissingError))
+                )
             ]
         elif not host.stop.is_set():
             self.failures.append(f"{host.name} has ended, and nobody has stopped it")
@@ -284,9 +281,8 @@ class Cluster:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """What has raised an error, or each one of a group; only an EngineFailedError is no cause itself."""
-    if isinstance(error, BaseExceptionGroup):
-        return [it for each in error.exceptions for it in _causes(each)]
-    if isinstance(error, EngineFailedError) and error.__cause__ is not None:
-        return _causes(error.__cause__)
-    return [error]
+    """What has raised an error, or each one of a group; an EngineFailedError passes on what its log met."""
+    return [
+        it.__cause__ if isinstance(it, EngineFailedError) and it.__cause__ is not None else it
+        for it in leaves(error)
+    ]
