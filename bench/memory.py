@@ -24,7 +24,7 @@ MIB: Final = 1 << 20
 MARK_BYTES: Final = 150 * MIB
 MARK_S: Final = 60
 LOOK_S: Final = 5
-SETTINGS: Final = {"s3.wal.cache.size": str(64 * MIB), "s3.block.cache.size": str(16 * MIB)}
+SETTINGS: Final = {"s3.wal.cache.size": str(16 * MIB), "s3.block.cache.size": str(16 * MIB)}
 
 
 def main() -> int:

@@ -252,6 +252,11 @@ class StorageEngine:
         """(stream id, epoch) of the streams that are open here."""
         return self._open.ids_and_epochs()
 
+    @property
+    def cached_records(self) -> int:
+        """How many records LogCache holds."""
+        return self._cache.record_count
+
     async def admission(self, body_bytes: int) -> None:
         """Wait until `admits` is true, first come, first served.
 

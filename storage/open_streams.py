@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from headrace.shrinking_dict import ShrinkingDict
 from headrace.storage.append_path import AppendPath
 from headrace.storage.cache.log_cache import LogCache
 from headrace.storage.errors import FencedError, RetriableStorageError
@@ -27,7 +28,7 @@ class OpenStreams:
         self._blocks = blocks
         self._pipeline = pipeline
         self._streams = streams
-        self._open: dict[int, Stream] = {}
+        self._open: ShrinkingDict[int, Stream] = ShrinkingDict()
         self._opening: set[int] = set()
 
     def __len__(self) -> int:

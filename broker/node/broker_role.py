@@ -282,7 +282,9 @@ class BrokerRole:
             ]
             if self._config.metadata.balance:
                 jobs.append(self._load_meter(client, parts, is_able).run())
-            idle = runtime_tuning.collect_when_idle(parts.requests_total)
+            idle = runtime_tuning.watch_memory(
+                parts.requests_total, lambda: parts.engine.cached_records
+            )
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
                 admin.stage = "opening partitions"
                 await listener.serve(dispatcher)  # each partition as soon as it is open

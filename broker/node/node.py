@@ -116,7 +116,7 @@ class Node:
                 if is_broker(self._config):
                     await self._run_broker(controller, ready, stop, fencing)
                 elif controller is not None:
-                    idle = runtime_tuning.collect_when_idle(controller.requests_total)
+                    idle = runtime_tuning.watch_memory(controller.requests_total)
                     async with running(idle):
                         admin.stage = SERVING
                         ready(self._address(controller, controller.node.cluster_id, None))

@@ -19,6 +19,7 @@ from headrace.loop_slices import LoopSlices
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.image import PartitionImage, TopicImage
 from headrace.protocol.errors import ErrorCode
+from headrace.shrinking_dict import ShrinkingDict
 
 Listener = Callable[[Partition], None]
 
@@ -58,7 +59,7 @@ class PartitionRegistry:
         self.wakeups = Wakeups()  # of those who listen to the partitions
         self.transit = PartitionsInTransit()
         self.arrivals = Arrivals(client, node_id, lambda key: self.get(key) is not None)
-        self._by_name: dict[tuple[str, int], Partition] = {}
+        self._by_name: ShrinkingDict[tuple[str, int], Partition] = ShrinkingDict()
         self._by_id: dict[UUID, dict[int, Partition]] = {}
         self._count = 0
         self._waiters: dict[_Waiter, None] = {}

@@ -6,6 +6,7 @@
   the loop for 0.3 s. So each object is looked at a few times while it is young, and then no more.
 * The soft limit of open files, often 1,024: raised to the hard one, since each connection needs one.
 * glibc's malloc thresholds: without them buffers of 0.1 to 2 MiB are mapped and unmapped each time.
+* Where memory for small objects comes from: see `small_objects`.
 """
 
 import asyncio
@@ -16,11 +17,12 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
+from headrace.broker.telemetry.small_objects import SmallObjects
 from headrace.daemon_threads import in_own_thread
 
 # Young objects are collected often and in small numbers: twice each, at most some 20,000 at a time, which takes
 # about 4 ms. What is left then is frozen, and looked at no more: it is freed when its last reference goes, as
-# nearly all objects are. Cycles of references that only become garbage later wait for `collect_when_idle`.
+# nearly all objects are. Cycles of references that only become garbage later wait for `watch_memory`.
 GC_THRESHOLDS = (2_000, 5, 1_000_000)
 # Nearly all that a start makes stays: 300,000 objects with 10,000 partitions, 100,000 of them before the first is open.
 # To look at 200,000 takes some 15 ms.
@@ -35,6 +37,8 @@ M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 TRIM_THRESHOLD_BYTES = 256 * 1024 * 1024
 TOP_PAD_BYTES = 16 * 1024 * 1024
 MMAP_THRESHOLD_BYTES = 32 * 1024 * 1024
+
+small_objects = SmallObjects()
 
 
 def tune() -> None:
@@ -56,6 +60,7 @@ def started() -> None:
     gc.collect(0)  # the others were looked at, and all of them take long
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
+    small_objects.started()
     if freeze_what_is_left not in gc.callbacks:
         gc.callbacks.append(freeze_what_is_left)
 
@@ -72,6 +77,7 @@ def freeze_what_is_left(phase: str, info: dict[str, int]) -> None:
     """Have objects that are no longer young looked at no more; called by the collector."""
     if phase == "stop" and info["generation"] > 0:
         gc.freeze()
+        small_objects.check()
 
 
 def raise_descriptor_limit() -> None:
@@ -87,7 +93,9 @@ def give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-async def collect_when_idle(requests_total: Callable[[], int]) -> None:
+async def watch_memory(
+    requests_total: Callable[[], int], cached_records: Callable[[], int] = lambda: 0
+) -> None:
     """Collect what is young when few requests have arrived since the last check; after an hour, everything.
 
     What the heap has free is given back to the system then: buffers of many clients may have filled it. That is done in
@@ -96,15 +104,16 @@ async def collect_when_idle(requests_total: Callable[[], int]) -> None:
     Runs until it is cancelled.
     """
     seen, looks = requests_total(), 0
-    while True:
-        await asyncio.sleep(IDLE_CHECK_INTERVAL_S)
-        now = requests_total()
-        idle, seen = now - seen < IDLE_REQUESTS, now
-        looks += 1
-        if looks >= MAX_LOOKS:
-            gc.unfreeze()
-            looks = 0
-        elif not idle:
-            continue
-        gc.collect()
-        await in_own_thread("memory", give_back_memory)
+    with small_objects.beside(cached_records):
+        while True:
+            await asyncio.sleep(IDLE_CHECK_INTERVAL_S)
+            now = requests_total()
+            idle, seen = now - seen < IDLE_REQUESTS, now
+            looks += 1
+            if looks >= MAX_LOOKS:
+                gc.unfreeze()
+                looks = 0
+            elif not idle:
+                continue
+            gc.collect()
+            await in_own_thread("memory", give_back_memory)

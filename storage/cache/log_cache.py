@@ -146,6 +146,7 @@ class LogCache:
         "_size_bytes",
         "capacity_bytes",
         "max_block_wal_bytes",
+        "record_count",
         "unuploaded_bytes",
     )
 
@@ -164,6 +165,7 @@ class LogCache:
         self._max_block_bytes = max_block_bytes
         self.max_block_wal_bytes = max_block_wal_bytes
         self._size_bytes = 0
+        self.record_count = 0  # of everything that is held
         self.unuploaded_bytes = 0  # the part of `size_bytes` that must not be evicted
         self._indexes: dict[int, _StreamIndex] = {}
         self._active: CacheBlock | None = None
@@ -234,6 +236,7 @@ class LogCache:
 
     def _add_records(self, block: CacheBlock, batches: Sequence[StreamRecordBatch]) -> int:
         """Enter records; return how many streams are new to the block."""
+        self.record_count += len(batches)
         indexes = self._indexes
         streams = block.streams
         sizes = block.sizes_bytes
@@ -318,6 +321,7 @@ class LogCache:
         while self._size_bytes > self.capacity_bytes and self._evictable:
             charge_bytes, batches = self._evictable.popleft()
             self._size_bytes -= charge_bytes
+            self.record_count -= len(batches)
             for batch in batches:
                 index = indexes.get(batch.stream_id)
                 if index is not None and index.evict(batch.base_offset):

@@ -8,8 +8,8 @@ from tests.e2e.floods import Floods, Size, wait_until
 
 MIB = 1 << 20
 SIZE = Size(partitions=4_000, sessions=60, groups=2, answers=100, wide_topics=0)
-# The sessions take 120 MiB. What lives is mixed with what is freed, so that not all pages come back.
-MAX_LEFT_BYTES = 125 * MIB
+# The sessions take 120 MiB, the caches and what lives among what is freed some of these.
+MAX_LEFT_BYTES = 60 * MIB
 MAX_OF_ANSWER_BYTES = 6  # of memory, to each of an answer
 
 
@@ -24,7 +24,7 @@ def test_memory_of_fetch_sessions_and_of_large_answers(tmp_path: Path) -> None:
         floods = Floods(broker.port, SIZE)
         steps = [(done, now()) for done in floods.steps()]
         full, answered = steps[-2][1].rss_bytes, steps[-1][1].rss_peak_bytes
-        assert full > before + MAX_LEFT_BYTES, "nothing was filled"
+        assert full > before + 2 * MAX_LEFT_BYTES, "nothing was filled"
         assert answered - full < MAX_OF_ANSWER_BYTES * SIZE.answers * floods.answer_bytes
         floods.withdraw()
         wait_until(

@@ -153,7 +153,7 @@ BUGS = (
         "turns-45",
         "what became garbage late is never collected",
         "broker/telemetry/runtime_tuning.py",
-        "collect_when_idle",
+        "watch_memory",
         """
             gc.unfreeze()
             looks = 0

@@ -24,6 +24,7 @@ OPENERS: dict[str, str] = {
     "broker/app.py": "the process",
     "broker/telemetry/log_output.py": "the process's log",
     "broker/telemetry/runtime_tuning.py": "the process's limits",
+    "broker/telemetry/small_objects.py": "the process's memory",
     "broker/telemetry/unexpected_errors.py: threading": "hooks of the process",
     "broker/node/environment.py": "the environment, and what a node in a process of its own is given",
     "broker/node/private_directories.py": "the directory of a bucket in files, which is opened where it lies",

@@ -16,11 +16,11 @@ from headrace.broker.telemetry.runtime_tuning import (
     IDLE_REQUESTS,
     MAX_LOOKS,
     SWITCH_INTERVAL_S,
-    collect_when_idle,
     freeze_what_is_left,
     raise_descriptor_limit,
     started,
     tune,
+    watch_memory,
 )
 from tests.simulation.virtual_time import run
 
@@ -97,7 +97,7 @@ def calls_within(
     monkeypatch.setattr(runtime_tuning, "give_back_memory", lambda: None)
 
     async def main() -> None:
-        task = asyncio.create_task(collect_when_idle(requests_total))
+        task = asyncio.create_task(watch_memory(requests_total))
         await asyncio.sleep((looks + 0.5) * IDLE_CHECK_INTERVAL_S)
         task.cancel()
 

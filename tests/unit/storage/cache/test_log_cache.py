@@ -511,6 +511,9 @@ class LogCacheMachine(RuleBasedStateMachine):
         assert cache.unuploaded_bytes == pinned + active
         evictable = sum(group.charge_bytes for group in cache._evictable)
         assert cache.size_bytes == cache.unuploaded_bytes + evictable
+        blocks = [*cache._archived, *([cache.active] if cache.active else [])]
+        held = [*cache._evictable, *(group for block in blocks for group in block.groups)]
+        assert cache.record_count == sum(len(it.batches) for it in held)
 
 
 TestLogCacheAgainstLists = LogCacheMachine.TestCase
