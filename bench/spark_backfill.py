@@ -10,6 +10,7 @@ restarted after the topic was produced, so that nothing is in its memory.
 
 import argparse
 import io
+import os
 import shutil
 import statistics
 import tempfile
@@ -42,6 +43,7 @@ ROUNDS = 3
 RECORDS_PER_S = 500  # of the producer whose latency is measured
 LATENCY_S = 20
 QUIET_S = 5
+DRIVER_MEMORY = "4g"
 SIZES = (100, 1_000)
 CODECS = ("none", "zstd")
 
@@ -274,6 +276,10 @@ def main() -> None:
     parser.add_argument("--only", default="", help='only topics whose name has this: "100 B zstd"')
     parser.add_argument("--directory", type=Path, help="on a disk with room for 3 times --mib")
     arguments = parser.parse_args()
+    if arguments.directory:
+        arguments.directory.mkdir(parents=True, exist_ok=True)
+    # The JVM writes two Parquet files at a time, and holds a row group of 128 MiB of each.
+    os.environ.setdefault("SPARK_DRIVER_MEMORY", DRIVER_MEMORY)
     spark = create_session("backfill", connector_jars=connector_jars(), cores=2)
     with tempfile.TemporaryDirectory(dir=arguments.directory) as temporary:
         directory = Path(temporary)
