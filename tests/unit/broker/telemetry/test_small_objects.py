@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from headrace.broker.telemetry.small_objects import MAX_MORE_BLOCKS
+
 # A million objects, of which every ten thousandth stays; three times. Each is made while the others are alive.
 FLOODS = """
 import ctypes, gc, json, sys
@@ -63,12 +65,11 @@ def test_within_the_bound_objects_are_in_arenas_and_keep_them() -> None:
 def test_a_node_holds_the_bound_from_its_start_on(way: str) -> None:
     script = f"""
 from headrace.broker.telemetry import runtime_tuning
-from headrace.broker.telemetry.small_objects import MAX_MORE_BLOCKS
 runtime_tuning.tune()
-made = [[] for _ in range(2 * MAX_MORE_BLOCKS)]
+made = [[] for _ in range({2 * MAX_MORE_BLOCKS})]
 assert runtime_tuning.small_objects.are_in_arenas  # a start may make as many as it needs
 runtime_tuning.started()
-made = [[[]] for _ in range(2 * MAX_MORE_BLOCKS)]
+made = [[[]] for _ in range({2 * MAX_MORE_BLOCKS})]
 assert not runtime_tuning.small_objects.are_in_arenas
 del made
 runtime_tuning.{way}()
