@@ -7,7 +7,12 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 _PATIENCE_S = 30
@@ -30,7 +35,12 @@ def _offsets(bootstrap: str, topic: str, partitions: int, spec: OffsetSpec) -> d
     def ask(admin: AdminClient) -> dict[int, int]:
         asked = {TopicPartition(topic, number): spec for number in range(partitions)}
         answers = admin.list_offsets(asked).items()
-        return {partition.partition: answer.result(10).offset for partition, answer in answers}
+        found = {partition.partition: answer.result(10).offset for partition, answer in answers}
+        if (
+            min(found.values(), default=0) < 0
+        ):  # librdkafka's OFFSET_INVALID: a leader was not asked
+            raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
+        return found
 
     return _persistently(bootstrap, ask)
 
