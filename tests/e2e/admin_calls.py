@@ -36,9 +36,8 @@ def _offsets(bootstrap: str, topic: str, partitions: int, spec: OffsetSpec) -> d
         asked = {TopicPartition(topic, number): spec for number in range(partitions)}
         answers = admin.list_offsets(asked).items()
         found = {partition.partition: answer.result(10).offset for partition, answer in answers}
-        if (
-            min(found.values(), default=0) < 0
-        ):  # librdkafka's OFFSET_INVALID: a leader was not asked
+        # librdkafka's OFFSET_INVALID: a leader was not asked.
+        if min(found.values(), default=0) < 0:
             raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
         return found
 

@@ -508,8 +508,9 @@ class Relaying(Controller):
         return encode_answer(decode_correlation(frame), Answer(refusal, "because", -1, None))
 
 
-@scenario
-async def test_a_leader_that_is_not_reached_gets_requests_through_another_controller():
+@asynccontextmanager
+async def detour():
+    """Two controllers, a leader that is not reached, and a transport that has found it out."""
     async with Relaying(1).running() as one, Relaying(2).running() as two:
         three = Controller(3)
         leader = LeaderAddress(3, *three.address)
@@ -517,7 +518,13 @@ async def test_a_leader_that_is_not_reached_gets_requests_through_another_contro
         with pytest.raises(NotSentError):
             await transport.request(b"a")
         transport.redirect(leader)
+        yield one, two, leader, transport
+        transport.close()
 
+
+@scenario
+async def test_a_leader_that_is_not_reached_gets_requests_through_another_controller():
+    async with detour() as (one, two, leader, transport):
         assert await transport.request(b"b") == b"leader:b"
         one.refusal = ErrorCode.INVALID_REQUEST  # as one of an earlier release
         with pytest.raises(NotSentError, match="does not pass requests on"):
@@ -528,18 +535,11 @@ async def test_a_leader_that_is_not_reached_gets_requests_through_another_contro
         with pytest.raises(ConnectionResetError, match="does not pass requests on"):
             await transport.request(b"e")
         assert transport.statistics.relayed == 2
-        transport.close()
 
 
 @scenario
 async def test_a_controller_that_has_no_room_to_pass_requests_on_is_asked_again():
-    async with Relaying(1).running() as one, Relaying(2).running() as two:
-        three = Controller(3)
-        leader = LeaderAddress(3, *three.address)
-        transport = transport_to(three, one, two)
-        with pytest.raises(NotSentError):
-            await transport.request(b"a")
-        transport.redirect(leader)
+    async with detour() as (one, two, leader, transport):
         one.refusal = ErrorCode.THROTTLING_QUOTA_EXCEEDED
 
         with pytest.raises(RefusedError) as refused:
@@ -554,7 +554,6 @@ async def test_a_controller_that_has_no_room_to_pass_requests_on_is_asked_again(
             await transport.request(b"d", within_ms=5_000)
         transport.redirect(leader)
         assert await transport.request(b"d", within_ms=5_000) == b"leader:d"
-        transport.close()
 
 
 class Answering(Controller):

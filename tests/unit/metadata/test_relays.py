@@ -1,6 +1,7 @@
 """A controller that does not lead passes requests of brokers on to the leader."""
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import msgspec
 import pytest
@@ -123,19 +124,20 @@ def test_what_waits_is_bounded(monkeypatch, bound):
     run()
 
 
-def filled(monkeypatch, kind, count):
-    """Relays of which `count` requests of a kind are not answered yet, at bounds that are small."""
+@asynccontextmanager
+async def filled(monkeypatch, kind, count):
+    """Relays of which `count` requests of a kind are not answered yet, at bounds that are small; then all are."""
     monkeypatch.setattr(module, "MAX_RELAYED", 4)
     monkeypatch.setattr(module, "MAX_RELAYED_READS", 2)
     monkeypatch.setattr(module, "HEARTBEAT_RESERVE", 2)
     leader = Leader()
     leader.may_answer.clear()
     relays = Relays(leader)
-    return (
-        leader,
-        relays,
-        [asyncio.create_task(relays.pass_on(7, FRAME, kind)) for _ in range(count)],
-    )
+    waiting = [asyncio.create_task(relays.pass_on(7, FRAME, kind)) for _ in range(count)]
+    await eventually(lambda: len(leader.frames) == count)
+    yield leader, relays, waiting
+    leader.may_answer.set()
+    await asyncio.gather(*waiting)
 
 
 async def refused(relays, kind):
@@ -147,15 +149,12 @@ async def refused(relays, kind):
 def test_heartbeats_have_room_that_others_do_not_use_up(monkeypatch):
     @scenario
     async def run():
-        leader, relays, waiting = filled(monkeypatch, None, 4)
-        await eventually(lambda: len(leader.frames) == 4)
-        assert await refused(relays, None)
-        monkeypatch.setattr(module, "MAX_RELAYED_BYTES", 1)
-        waiting += [asyncio.create_task(relays.pass_on(7, FRAME, Heartbeat)) for _ in range(2)]
-        await eventually(lambda: len(leader.frames) == 6)
-        assert await refused(relays, Heartbeat)
-        leader.may_answer.set()
-        await asyncio.gather(*waiting)
+        async with filled(monkeypatch, None, 4) as (leader, relays, waiting):
+            assert await refused(relays, None)
+            monkeypatch.setattr(module, "MAX_RELAYED_BYTES", 1)
+            waiting += [asyncio.create_task(relays.pass_on(7, FRAME, Heartbeat)) for _ in range(2)]
+            await eventually(lambda: len(leader.frames) == 6)
+            assert await refused(relays, Heartbeat)
 
     run()
 
@@ -163,14 +162,11 @@ def test_heartbeats_have_room_that_others_do_not_use_up(monkeypatch):
 def test_reads_that_wait_for_entries_leave_half_for_others(monkeypatch):
     @scenario
     async def run():
-        leader, relays, waiting = filled(monkeypatch, FetchEntries, 2)
-        await eventually(lambda: len(leader.frames) == 2)
-        assert await refused(relays, FetchEntries)
-        assert await refused(relays, FetchSnapshot)
-        waiting.append(asyncio.create_task(relays.pass_on(7, FRAME)))
-        await eventually(lambda: len(leader.frames) == 3)
-        leader.may_answer.set()
-        await asyncio.gather(*waiting)
+        async with filled(monkeypatch, FetchEntries, 2) as (leader, relays, waiting):
+            assert await refused(relays, FetchEntries)
+            assert await refused(relays, FetchSnapshot)
+            waiting.append(asyncio.create_task(relays.pass_on(7, FRAME)))
+            await eventually(lambda: len(leader.frames) == 3)
         await relays.pass_on(7, FRAME, FetchEntries)
 
     run()
