@@ -1,11 +1,15 @@
 """Administration of an S3 bucket."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from headrace.storage.object_store.s3_access import S3Access
 from headrace.storage.object_store.s3_client import one_thread
 from headrace.storage.object_store.s3_errors import Asked, failure_of
+
+# No object is in these requests. A start waits for them, also that of a broker which was fenced: one
+# that the service has lost is sent again soon.
+READ_TIMEOUT_S: Final = 5
 
 
 async def ensure_s3_bucket(access: S3Access) -> bool:
@@ -19,7 +23,8 @@ async def ensure_s3_bucket(access: S3Access) -> bool:
         ObjectStoreError: the service did not answer.
     """
     create = partial(_create_unless_there, access)
-    with one_thread(access, "bucket-administration") as client:
+    name = "bucket-administration"
+    with one_thread(access, name, read_timeout_s=READ_TIMEOUT_S) as client:
         return await client.repeated(f"bucket {access.bucket}", Asked.BUCKET, create)
 
 

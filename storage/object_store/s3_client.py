@@ -125,9 +125,15 @@ class S3Client:
 
 
 @contextmanager
-def one_thread(access: S3Access, name: str, policy: RetryPolicy = POLICY) -> Iterator[S3Client]:
+def one_thread(
+    access: S3Access,
+    name: str,
+    policy: RetryPolicy = POLICY,
+    read_timeout_s: int = READ_TIMEOUT_S,
+) -> Iterator[S3Client]:
     """Make requests one at a time, in a thread of that name."""
-    client = S3Client(partial(make_client, access), threads=1, name=name, retries=Retries(policy))
+    make = partial(make_client, access, read_timeout_s)
+    client = S3Client(make, threads=1, name=name, retries=Retries(policy))
     try:
         yield client
     finally:

@@ -255,12 +255,19 @@ def test_it_comes_back_though_the_bucket_did_not_answer(tmp_path: Path) -> None:
 
             # An upload that hangs is no reason to end the process.
             until("its role is over", role_is_over, timeout_s=END_WITHIN_S)
+            # Its next start asks a bucket that is still silent: that request gets no answer any more.
+            until("the bucket is looked for", lambda: looks(server) == 3)
         require_new_role(nodes, restarts=1)
         check_all_there(nodes.broker, produced)
 
 
 def uploads_inflight(broker: HeadraceProcess) -> float:
     return broker.metrics()["headrace_uploads_in_flight"]
+
+
+def looks(server: FaultServer) -> int:
+    """How often a start has asked whether the bucket is there."""
+    return sum(it.method == "HEAD" and it.key == "" for it in server.bucket.requests)
 
 
 def lease_remaining_s(broker: HeadraceProcess) -> float:
