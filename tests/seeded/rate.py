@@ -33,13 +33,14 @@ NOT_ASKED: Final = "no client or operator asks for that"
 NOT_NOTICED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("moves-12", "fetch-03", "fetch-08", "fetch-09", "fetch-10"), COSTS_TIME),
     **dict.fromkeys(("fetch-11", "fetch-12", "fetch-20", "fetch-22", "fetch-23"), COSTS_TIME),
-    **dict.fromkeys(("streams-06", "streams-08"), COSTS_TIME),
+    **dict.fromkeys(("fetch-28", "streams-06", "streams-08"), COSTS_TIME),
     **dict.fromkeys(("logs-14", "logs-16", "logs-17", "logs-18", "logs-19"), NO_REBUILD),
     **dict.fromkeys(("logs-15", "streams-05"), NO_OLD_KEYS),
     **dict.fromkeys(("logs-06", "logs-12", "logs-23"), NOT_ASKED),
 }
 # Which judge has spoken, by what its findings say.
 JUDGES: Final = (
+    ("without a lease", "leases"),
     ("was answered", "answers to clients"),
     ("has ended", "nodes that end"),
     ("reader", "readers with sessions"),

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 
+from headrace.metadata.lease import LEASE_MARGIN_DIVISOR
 from tests.simulation.cluster import inspection
 from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.hasty_drains import finish_early, finish_for_another
@@ -37,6 +38,7 @@ STOPPED_IN_ORDER = "broker stopped in order"
 STOP_S = 40.0
 DRAINED_S = 10.0
 LONG_DRAIN_S = 15.0
+MAX_LEASELESS_S = SESSION_S / LEASE_MARGIN_DIVISOR / 2  # then the session would end soon
 MAX_AHEAD_MS = 600_000  # of a wall clock; records more than an hour ahead are refused
 
 
@@ -233,6 +235,7 @@ class Story:
             cluster.network.cut(*link)
         while inspection.served(host) and cluster.loop.time() < until_s:
             await asyncio.sleep(inspection.LOOK_S / 5)
+        await asyncio.sleep(self.rng.uniform(0, MAX_LEASELESS_S))
         for link in links:
             cluster.network.heal(*link)
 

@@ -16,12 +16,15 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerState
 from headrace.metadata.images.logs import Drain, LogImage, LogState
 from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.lease import BrokerLease
 from headrace.metadata.log_admin import LogAdmin
 from headrace.storage.audit.inventory import KeyKind, meaning_of
 from headrace.storage.objects.keys import object_key
 from tests.simulation.cluster.balance_judge import uneven
 from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.entries import JudgedLog
+from tests.simulation.cluster.leaseless import LeaselessAnswers
+from tests.simulation.cluster.nature import CLIENT_FAULTS
 from tests.simulation.cluster.records import Place
 
 LOOK_S = 0.05
@@ -154,6 +157,14 @@ def led_by(cluster: Cluster, host: Host) -> set[tuple[UUID, int]]:
     }
 
 
+def places_led_by(cluster: Cluster, node_id: int, topic: str) -> list[tuple[Place, int]]:
+    """Return the partitions of a topic that a broker leads, with their leader epochs, by the newest metadata."""
+    image = newest_image(cluster)
+    found = None if image is None else image.topic(topic)
+    partitions = () if found is None else found.partitions
+    return [((topic, it.partition), it.leader_epoch) for it in partitions if it.leader == node_id]
+
+
 async def unserved(
     cluster: Cluster, wanted: set[tuple[UUID, int]], within_s: float
 ) -> set[tuple[UUID, int]]:
@@ -187,6 +198,35 @@ def led_twice(cluster: Cluster) -> list[str]:
     return [f"{it} is led by {leaders[it]}" for it in sorted(leaders) if len(leaders[it]) > 1]
 
 
+def lease_of(host: Host) -> BrokerLease | None:
+    """Return the lease of the broker that runs on a host."""
+    role = broker_of(host)
+    if not host.is_running or role is None or role._parts is None:
+        return None
+    return role._parts._client._session.lease
+
+
+def judge_of_leases(cluster: Cluster) -> LeaselessAnswers:
+    """Return who judges what brokers without a lease tell."""
+    hosts = {it.node_id: it for it in cluster.brokers}
+    nature = cluster.nature
+
+    def is_reached(node_id: int) -> bool:
+        process = hosts[node_id].process
+        return process is not None and not process.is_stopped
+
+    return LeaselessAnswers(
+        lambda node_id: lease_of(hosts[node_id]),
+        is_reached,
+        cluster.loop.time,
+        refuses_soon=nature.is_calm
+        and nature.has_much_room
+        and nature.move_pause_s is None
+        and not nature.balances
+        and not CLIENT_FAULTS.intersection(nature.faults),
+    )
+
+
 def served_too_long(cluster: Cluster, newest: MetadataImage | None) -> list[str]:
     """Return the brokers whose lease holds although a controller has ended their epoch: another may lead."""
     found = []
@@ -210,6 +250,7 @@ async def watch_leaders(
     drains: set[tuple[Drain | None, LogState]] = set()
     while len(cluster.failures) < MAX_FAILURES:
         await asyncio.sleep(LOOK_S)
+        cluster.loop.leaseless.look([it.node_id for it in cluster.brokers])
         newest = _newest(cluster)
         image = None if newest is None else newest[0]
         for log in () if image is None else image.logs.values():

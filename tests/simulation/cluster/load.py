@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tests.simulation.cluster import inspection, wire
 from tests.simulation.cluster.admin import Admin, AdminHistory, Deleter
+from tests.simulation.cluster.askers import Asker
 from tests.simulation.cluster.clients import SeenCodes
 from tests.simulation.cluster.cluster import Cluster
 from tests.simulation.cluster.members import Member
@@ -31,7 +32,7 @@ MEMBERS = 2
 ADMIN_PAUSE_S = 0.4
 # Hosts of clients whose links are cut.
 CLIENTS = ("producer-0", "producer-1", "idempotent", "member-0", "member-1", "deleter", "admin-1")
-IDEMPOTENT = 2  # the number of that producer
+IDEMPOTENT, ASKER = 2, 5  # the numbers of those producers
 
 
 class Load:
@@ -95,6 +96,13 @@ class Load:
             self.start(f"reader-{it}", self._session_reader(it).run(until_s, producing))
             for it in range(self._cluster.nature.readers)
         ]
+        asking = self._asker().run_without_leases(
+            GROUP,
+            self._cluster.loop.leaseless.without,
+            lambda node_id: inspection.places_led_by(self._cluster, node_id, RECORDS),
+            until_s,
+        )
+        tasks.append(self.start("asker", asking))
         if self._cluster.nature.move_pause_s is not None:
             mover = Mover(
                 *self._of("mover", 0),
@@ -146,6 +154,10 @@ class Load:
     def _producer(self, number: int) -> Producer:
         size = self._cluster.nature.record_bytes
         return Producer(*self._of("producer", number), history=self.records, record_bytes=size)
+
+    def _asker(self) -> Asker:
+        size = self._cluster.nature.record_bytes
+        return Asker(*self._of("asker", ASKER), history=self.records, record_bytes=size)
 
     def _bursts(self) -> BurstProducer:
         return BurstProducer(

@@ -17,6 +17,7 @@ from tests.simulation.cluster.process import Process, current, of_context
 from tests.simulation.virtual_time import VirtualTimeLoop
 
 if TYPE_CHECKING:
+    from tests.simulation.cluster.leaseless import LeaselessAnswers
     from tests.simulation.cluster.network import ClusterNetwork
 
 
@@ -101,6 +102,7 @@ class ClusterLoop(VirtualTimeLoop):
     """Runs every process of the cluster, its clients and the world between them."""
 
     network: "ClusterNetwork"
+    leaseless: "LeaselessAnswers"
 
     def __init__(self) -> None:
         super().__init__()

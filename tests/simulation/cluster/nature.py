@@ -46,11 +46,14 @@ HARMLESS = frozenset(
         *("bucket down", "client cut", "kill", "power cut"),
     }
 )
+# Requests of clients take longer than else.
+CLIENT_FAULTS = frozenset({"client cut", "slow host"})
 # In these nothing else is wrong while brokers are lost: others must serve their partitions in time.
 LOSSES = frozenset({"broker lost", "most brokers lost", "drainer killed"})
 
 
 _FAST_BUCKET_S = 0.03
+CACHE_BYTES = 16 << 20
 MAX_DRIFT = 0.05  # two clocks are apart by less than the ninth that a lease has in hand
 
 
@@ -89,9 +92,8 @@ class Nature:
     )
     balances: bool = False  # the leading controller keeps brokers even
     readers: int = 0  # with fetch sessions that wait
-    cache_bytes: int = (
-        16 << 20
-    )  # of records, and as much of blocks: what is not there is read from the bucket
+    # Of records, and as much of blocks: what is not there is read from the bucket.
+    cache_bytes: int = CACHE_BYTES
     short_turns: bool = (
         False  # of the event loop: whatever goes on in steps is interrupted at each of them
     )
@@ -111,6 +113,11 @@ class Nature:
     def is_bucket_slow(self) -> bool:
         """Whether a partition that moves may be waited for in vain: the bucket takes too long."""
         return self.weather.delay_s[1] > _FAST_BUCKET_S
+
+    @property
+    def has_much_room(self) -> bool:
+        """Whether producers need not wait until records are in the bucket."""
+        return self.cache_bytes >= CACHE_BYTES
 
     @property
     def is_calm(self) -> bool:

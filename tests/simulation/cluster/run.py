@@ -90,6 +90,7 @@ class Run:
     async def main(self) -> None:
         """Begin, load with faults, calm, judge."""
         cluster = self.cluster = Cluster(self._nature, self.report.seed)
+        leaseless = cluster.loop.leaseless = inspection.judge_of_leases(cluster)
         self.load = Load(cluster)
         cluster.says = self._says
         _KEPT.append(cluster)
@@ -106,7 +107,8 @@ class Run:
             cluster.tell("much is found")
         finally:
             report = self.report
-            report.findings += cluster.failures
+            report.findings += cluster.failures + leaseless.faults[:MAX_FINDINGS]
+            cluster.counts["asked without a lease"] += leaseless.judged
             report.findings += [f"{it} was given two contents" for it in cluster.bucket.conflicts]
             records = self.load.records
             report.acknowledged, report.sent = records.acknowledged, len(records.sent)

@@ -16,6 +16,8 @@ from headrace.protocol.messages import (
     ProduceRequest,
 )
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
+from tests.simulation.cluster.leaseless import LeaselessAnswers
+from tests.simulation.cluster.loop import ClusterLoop
 from tests.simulation.cluster.settings import KAFKA_PORT, host_of
 
 CONNECT_S = 2.0
@@ -43,7 +45,15 @@ class Fetched(NamedTuple):
 class Connection:
     """To one broker; one request at a time."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self,
+        node_id: int,
+        judge: LeaselessAnswers,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        self._node_id = node_id
+        self._judge = judge
         self._reader = reader
         self._writer = writer
         self._correlation_id = 0
@@ -56,8 +66,11 @@ class Connection:
         Raises:
             OSError, TimeoutError: it does not answer.
         """
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, ClusterLoop)
         async with asyncio.timeout(CONNECT_S):
-            return cls(*await asyncio.open_connection(host_of(node_id), KAFKA_PORT))
+            streams = await asyncio.open_connection(host_of(node_id), KAFKA_PORT)
+        return cls(node_id, loop.leaseless, *streams)
 
     async def ask(self, key: ApiKey, version: int, request: object, *, within_s: float) -> Any:
         """Send a request and return its answer.
@@ -83,6 +96,7 @@ class Connection:
         """
         loop = asyncio.get_running_loop()
         first, begun_s = self._correlation_id + 1, loop.time()
+        seen = self._judge.before(self._node_id)
         for number, request in enumerate(requests):
             if number and pause_s:
                 await asyncio.sleep(pause_s)
@@ -99,6 +113,7 @@ class Connection:
                 assert correlation_id == expected, "an answer to another request"
                 answers.append(response)
         self.took_s = loop.time() - begun_s
+        self._judge.answered(self._node_id, key, answers, seen)
         return answers
 
     def close(self) -> None:
