@@ -1,11 +1,11 @@
 """ApiVersions: what is advertised, and who may ask."""
 
-import immutables
 import pytest
 
 from headrace.broker.api.api_versions import ApiVersionsHandler
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import METADATA_FEATURE, NEWEST, OLDEST
+from headrace.persistent_map import PersistentMap
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import advertised
 from headrace.protocol.errors import ErrorCode
@@ -15,7 +15,7 @@ from tests.unit.broker.cluster_scene import ask
 SERVED = (ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.API_VERSIONS)
 HANDLER = ApiVersionsHandler(
     advertised(SERVED),
-    lambda: MetadataImage(index=7, features=immutables.Map({METADATA_FEATURE: 1})),
+    lambda: MetadataImage(index=7, features=PersistentMap({METADATA_FEATURE: 1})),
 )
 
 
