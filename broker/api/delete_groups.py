@@ -1,4 +1,4 @@
-"""DeleteGroups (API key 42), versions 0 to 2.
+"""DeleteGroups (API key 42), versions 0 to 3.
 
 Behaviour:
   * A group without members is deleted with all its offsets; NON_EMPTY_GROUP otherwise,
@@ -8,7 +8,7 @@ Deviations from Apache Kafka:
   * A group with more than 500 offsets is deleted in parts. Meanwhile requests to it are answered
     COORDINATOR_LOAD_IN_PROGRESS.
 Version notes:
-  * 2: flexible.
+  * 2: flexible.  3: an error has a message.
 Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;
 `GroupCoordinatorShard.deleteGroups`.
 """

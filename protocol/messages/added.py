@@ -2,7 +2,7 @@
 
 Its clients can send them once this module is imported: the classes register themselves.
 
-Source: UnregisterBroker, AddRaftVoter and RemoveRaftVoter (Request|Response).json of Apache Kafka 4.3.
+Source: UnregisterBroker, AddRaftVoter and RemoveRaftVoter (Request|Response).json of Apache Kafka 4.4.
 """
 
 from kafka.protocol.api_message import ApiMessage

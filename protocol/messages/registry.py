@@ -15,7 +15,7 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
 
 _DEFINED_IN: Final[Mapping[str, tuple[ApiKey, ...]]] = {
-    "kafka.protocol.metadata": (ApiKey.METADATA, ApiKey.FIND_COORDINATOR, ApiKey.API_VERSIONS),
+    "kafka.protocol.metadata": (ApiKey.METADATA, ApiKey.FIND_COORDINATOR),
     "kafka.protocol.consumer": (
         ApiKey.FETCH,
         ApiKey.LIST_OFFSETS,
@@ -35,9 +35,13 @@ _DEFINED_IN: Final[Mapping[str, tuple[ApiKey, ...]]] = {
         ApiKey.ADD_OFFSETS_TO_TXN,
         ApiKey.END_TXN,
         ApiKey.WRITE_TXN_MARKERS,
-        ApiKey.TXN_OFFSET_COMMIT,
     ),
     "kafka.protocol.sasl": (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE),
+    "headrace.protocol.messages.newer": (
+        ApiKey.API_VERSIONS,
+        ApiKey.TXN_OFFSET_COMMIT,
+        ApiKey.DELETE_GROUPS,
+    ),
     "headrace.protocol.messages.added": (
         ApiKey.UNREGISTER_BROKER,
         ApiKey.ADD_RAFT_VOTER,

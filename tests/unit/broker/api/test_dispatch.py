@@ -163,7 +163,7 @@ def test_only_produce_may_be_followed_before_it_is_answered() -> None:
     assert pipelined == {ApiKey.PRODUCE}
 
 
-@pytest.mark.parametrize("version", [5, 99, 32_767])
+@pytest.mark.parametrize("version", [6, 99, 32_767])
 def test_api_versions_above_ours_is_answered_in_version_0_and_its_body_not_read(
     version: int,
 ) -> None:
@@ -171,7 +171,7 @@ def test_api_versions_above_ours_is_answered_in_version_0_and_its_body_not_read(
     reply = Broker().dispatch(ApiKey.API_VERSIONS, version, b"\xff\xff whatever")
     told = reply.response(ApiKey.API_VERSIONS, 0)
     assert told.error_code == ErrorCode.UNSUPPORTED_VERSION
-    assert [(it.api_key, it.min_version, it.max_version) for it in told.api_keys] == [(18, 0, 4)]
+    assert [(it.api_key, it.min_version, it.max_version) for it in told.api_keys] == [(18, 0, 5)]
 
 
 @pytest.mark.parametrize(
