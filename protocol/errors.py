@@ -3,7 +3,7 @@
 `ProtocolError` means that a peer sent invalid bytes: close the connection. `KafkaError` means that a
 request was decoded and is refused: the answer has the error code.
 
-Source: Errors.java of Apache Kafka 4.3 (ids never change between releases).
+Source: Errors.java of Apache Kafka 4.4 (ids never change between releases).
 """
 
 from enum import IntEnum

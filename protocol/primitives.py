@@ -24,11 +24,12 @@ from uuid import UUID
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.records.java_text import mark_as_java
 
-# A Fetch of every partition of a large cluster has some ten thousand elements; at a few hundred
-# bytes per decoded element this limits one malicious request to 30 MB, and at some microseconds each
-# to a part of a second.
-MAX_ARRAY_ELEMENTS: Final = 65_536
-# Kafka's messages have at most four in one struct, and clients send none that the version does not know.
+# A client of 100,000 topics of one partition each names all of them in one request. At a few hundred bytes per decoded
+# element this limits one malicious request to 100 MB, and at some microseconds each to some seconds, in steps. Apache
+# Kafka 4.4 refuses a single array of more than a million.
+MAX_ARRAY_ELEMENTS: Final = 210_000
+# Kafka's messages have at most four in one struct, and clients send none that the version does not know. Apache Kafka
+# 4.4 refuses more than 10,000.
 MAX_TAGGED_FIELDS: Final = 16
 
 # What Kafka accepts, whatever length the compact form could have.

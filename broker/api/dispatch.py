@@ -8,7 +8,7 @@ those handlers are loaded when the node is ready, or when the first request want
 import asyncio
 import struct
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.api.produce import ProduceHandler
@@ -25,6 +25,9 @@ from headrace.protocol.server_connection import Frame
 _SIZE = struct.Struct(">i")
 _PRODUCE = int(ApiKey.PRODUCE)
 _FETCH = int(ApiKey.FETCH)
+
+# That are decoded and served at once, over all connections: each may take 100 MB. Others wait as they were received.
+MAX_LARGE_REQUESTS: Final = 4
 
 
 class ApiDispatcher:
@@ -49,6 +52,7 @@ class ApiDispatcher:
         self._load_others = load_others
         self._loading = asyncio.Lock()
         self._are_all_loaded = False
+        self._large = asyncio.Semaphore(MAX_LARGE_REQUESTS)
         self._wall_clock_ms = wall_clock_ms
         self._metrics = metrics
         self._turns = turns
@@ -102,7 +106,15 @@ class ApiDispatcher:
         if key == _FETCH:
             return self._fetch.start(context, frame.body, reply)
         steps = messages.decode_request_steps(ApiKey(key), version, frame.body)
+        if messages.is_large(key, frame.body):
+            return self._serve_large(context, steps, reply)
         return self._serve(context, steps, reply)
+
+    async def _serve_large(
+        self, context: RequestContext, decoding: Generator[None, None, Any], reply: Reply
+    ) -> None:
+        async with self._large:
+            await self._serve(context, decoding, reply)
 
     async def _serve(
         self, context: RequestContext, decoding: Generator[None, None, Any], reply: Reply

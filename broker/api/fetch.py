@@ -13,7 +13,7 @@ Deviations from Apache Kafka:
     followers).
 Version notes:
   * 7: sessions.  9: leader epoch of the client.  12: flexible.  13: topic ids.  16: node endpoints.
-Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.3; KIP-74, KIP-98, KIP-227, KIP-516, KIP-951.
+Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.4; KIP-74, KIP-98, KIP-227, KIP-516, KIP-951.
 """
 
 import asyncio

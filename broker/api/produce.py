@@ -33,7 +33,7 @@ Deviations from Apache Kafka:
     is compacted or asks for another codec.
 Version notes:
   * 3: record format 2.  7: zstd.  8: record errors.  9: flexible.  10: current leader.  13: topic ids.
-Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.3; KIP-98, KIP-467, KIP-951, KIP-516.
+Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.4; KIP-98, KIP-467, KIP-951, KIP-516.
 """
 
 import asyncio

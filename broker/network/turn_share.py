@@ -1,6 +1,6 @@
 """Gives work of one kind a bounded part of each turn of the event loop.
 
-A request may name 65,536 things, and an answer may be 100 MB: decoding, looking up, building and encoding them
+A request may name some 100,000 things, and an answer may be 100 MB: decoding, looking up, building and encoding them
 takes seconds, and so does replaying a coordinator's log. A thousand connections may each send something small, or
 wait for the same record. All other clients, the lease and the WAL live on the same loop. So all work of one kind
 together gets `SHARE_S` of one turn, and stops where it can. The kinds are:

@@ -36,6 +36,7 @@ from headrace.protocol.messages.codec import (
     encode_response,
     encode_response_steps,
     encode_unsupported_api_versions,
+    is_large,
 )
 from headrace.protocol.messages.encoding import (
     MAX_ANSWER_BYTES,
@@ -63,4 +64,5 @@ __all__ = [
     "encode_response_steps",
     "encode_unsupported_api_versions",
     "free_steps",
+    "is_large",
 ]

@@ -23,15 +23,21 @@ Message: TypeAlias = Any
 
 _API_VERSIONS_FALLBACK: Final = 0
 
-# Of a request in which no client ever has many: protocols, members of a group, filters, listeners. A group of more
-# members would not fit its record.
+# Of a request in which no client ever has many: protocols, members of a group, filters, listeners, groups. A group of
+# more members would not fit its record.
 MAX_ELEMENTS: Final[Mapping[int, int]] = {
+    ApiKey.FIND_COORDINATOR: 65_536,
+    ApiKey.DESCRIBE_GROUPS: 65_536,
+    ApiKey.DELETE_GROUPS: 65_536,
     ApiKey.JOIN_GROUP: 1_000,
     ApiKey.SYNC_GROUP: 16_384,
     ApiKey.LEAVE_GROUP: 16_384,
     ApiKey.LIST_GROUPS: 1_000,
     ApiKey.ADD_RAFT_VOTER: 1_000,
 }
+_LARGE_BYTES: Final = (
+    256 << 10
+)  # 65,536 elements take as many at least, but for such as no client sends
 
 
 def decode_request(api_key: int, version: int, body: memoryview) -> Message:
@@ -54,6 +60,11 @@ def decode_request_steps(
         raise ProtocolError(f"version {version} of the request with key {api_key} is not supported")
     reader = Reader(body, MAX_ELEMENTS.get(api_key, MAX_ARRAY_ELEMENTS))
     return (yield from _decode(REQUESTS[api_key], version, reader))
+
+
+def is_large(api_key: int, body: memoryview) -> bool:
+    """Whether a request may have so many elements that only some such are decoded and served at once."""
+    return len(body) > _LARGE_BYTES and api_key not in MAX_ELEMENTS
 
 
 def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[int, Message]:

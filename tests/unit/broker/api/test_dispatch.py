@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.api.dispatch import ApiDispatcher
+from headrace.broker.api.dispatch import MAX_LARGE_REQUESTS, ApiDispatcher
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
@@ -125,6 +125,46 @@ def test_a_request_is_decoded_and_answered_in_the_version_it_came_in(version: in
     broker = Broker()
     reply = broker.dispatch(ApiKey.LIST_GROUPS, version, body_of(ListGroupsRequest(), version))
     assert reply.response(ApiKey.LIST_GROUPS, version).error_code == 0
+
+
+def test_only_some_large_requests_are_served_at_once() -> None:
+    """Each may take hundreds of megabytes. Others wait as they were received, and small ones go by."""
+    broker = Broker()
+    begun, may_end = 0, asyncio.Semaphore(0)
+
+    class Slow:
+        api_key = ApiKey.API_VERSIONS
+
+        async def handle(self, context: RequestContext, request: Any) -> Any:
+            nonlocal begun
+            begun += 1
+            await may_end.acquire()
+            return messages.ApiVersionsResponse(api_keys=[])
+
+    def send(body: bytes) -> asyncio.Task[None]:
+        frame = Frame(RequestHeader(ApiKey.API_VERSIONS, 2, 7, ""), memoryview(body), len(body))
+        serving = broker.dispatcher.dispatch(frame, CONNECTION, FakeReply())  # type: ignore[arg-type]
+        assert serving is not None
+        return asyncio.ensure_future(serving)
+
+    async def settled() -> int:
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return begun
+
+    async def test() -> None:
+        broker.later = {ApiKey.API_VERSIONS: Slow()}
+        large = [send(bytes(300_000)) for _ in range(MAX_LARGE_REQUESTS + 3)]
+        assert await settled() == MAX_LARGE_REQUESTS
+        small = send(b"")
+        assert await settled() == MAX_LARGE_REQUESTS + 1
+        large[-1].cancel()  # its client has gone
+        for _ in range(len(large)):
+            may_end.release()
+        await asyncio.gather(*large[:-1], small)
+        assert begun == len(large)
+
+    asyncio.run(test())
 
 
 def test_the_handler_is_told_who_asks_through_which_listener() -> None:
