@@ -4,7 +4,6 @@ from kio.schema.errors import ErrorCode as KioErrorCode
 
 from headrace.protocol.errors import ErrorCode, KafkaError
 
-
 # Of Apache Kafka 4.4, where kio ends at 4.3.
 NEWER = {
     "group_deletion_failed": 134,
