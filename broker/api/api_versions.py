@@ -14,7 +14,6 @@ Source: ApiVersionsRequest.json, ApiVersionsResponse.json; KIP-35, KIP-511.
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.image import MetadataImage
@@ -59,7 +58,9 @@ class ApiVersionsHandler:
             for key in sorted(versions)
         ]
 
-    async def handle(self, context: RequestContext, request: ApiVersionsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: ApiVersionsRequest
+    ) -> ApiVersionsResponse:
         """Answer with the ranges that this listener serves."""
         error = ErrorCode.NONE
         if context.version >= SOFTWARE_SINCE:

@@ -13,12 +13,12 @@ Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;
 `GroupCoordinatorShard.deleteGroups`.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.errors import KafkaError
+from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import DeleteGroupsRequest, DeleteGroupsResponse
 
 API = ApiKey.DELETE_GROUPS
@@ -34,10 +34,12 @@ class DeleteGroupsHandler:
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
 
-    async def handle(self, context: RequestContext, request: DeleteGroupsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DeleteGroupsRequest
+    ) -> DeleteGroupsResponse:
         """Delete each group."""
         group_ids = list(dict.fromkeys(request.groups_names))
-        results: list[Any] = []
+        results: list[ErrorCode | KafkaError] = []
         async for some in context.turns.batches(group_ids, GROUPS_AT_ONCE):
             results += await self._coordinator.delete_groups(some)
         return DeleteGroupsResponse(

@@ -105,7 +105,10 @@ class ApiDispatcher:
         return self._serve(context, steps, reply)
 
     async def _serve(
-        self, context: RequestContext, decoding: Generator[None, None, Any], reply: Reply
+        self,
+        context: RequestContext,
+        decoding: Generator[None, None, messages.KafkaMessage],
+        reply: Reply,
     ) -> None:
         header, turns = context.header, self._turns
         await turns.pause()  # many connections may have sent something small

@@ -1,11 +1,12 @@
 """Every message in every version, against two independent codecs.
 
-The lenient decoder of the message classes must agree with ours on every valid message, and kio must
-read what we write and write the same bytes again. Messages are made from the schemas by seed.
+kafka-python and kio must read what we write and write the same bytes again. Messages are made from the tables by seed.
 """
 
 import io
 import random
+from importlib import import_module
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -29,9 +30,28 @@ SPOKEN = [
     if accepts(key, version)
 ]
 SEEDS = st.integers(0, 2**32)
+KAFKA_PYTHON = ("metadata", "consumer", "producer", "sasl", "admin")
 
 
-def encoded_request(key: ApiKey, version: int, request: messages.Message) -> memoryview:
+def kafka_python(name: str) -> Any:
+    """Return a class of kafka-python; None where it has no such message."""
+    modules = (import_module(f"kafka.protocol.{it}") for it in KAFKA_PYTHON)
+    return next((getattr(it, name) for it in modules if hasattr(it, name)), None)
+
+
+def rewritten(theirs: Any, body: bytes, version: int) -> bytes:
+    """What kafka-python writes of what it has read."""
+    message = theirs.decode(body, version=version)
+    for slot in (
+        "_header",
+        "_min_version",
+        "_max_version",
+    ):  # which it sets in messages that are sent
+        setattr(message, slot, None)
+    return bytes(message.encode(version=version))
+
+
+def encoded_request(key: ApiKey, version: int, request: messages.KafkaMessage) -> memoryview:
     header = RequestHeader(key, version, 7, "client")
     encoded = memoryview(messages.encode_request(request, header))
     parsed, position = parse_request_header(encoded)
@@ -39,7 +59,7 @@ def encoded_request(key: ApiKey, version: int, request: messages.Message) -> mem
     return encoded[position:]
 
 
-def encoded_response(key: ApiKey, version: int, response: messages.Message) -> memoryview:
+def encoded_response(key: ApiKey, version: int, response: messages.KafkaMessage) -> memoryview:
     encoded = memoryview(messages.encode_response(response, version, 9))
     correlation_id, position = parse_response_header(key, version, encoded)
     assert correlation_id == 9
@@ -48,18 +68,24 @@ def encoded_response(key: ApiKey, version: int, response: messages.Message) -> m
 
 @given(st.sampled_from(SPOKEN), SEEDS)
 @settings(max_examples=600, deadline=None)
-def test_requests_agree_with_the_lenient_decoder(spoken: tuple[ApiKey, int], seed: int) -> None:
+def test_kafka_python_reads_and_writes_the_same_requests(
+    spoken: tuple[ApiKey, int], seed: int
+) -> None:
     key, version = spoken
     request = MessageMaker(random.Random(seed)).make(REQUESTS[key], version)
     body = encoded_request(key, version, request)
     decoded = messages.decode_request(key, version, body)
     assert decoded == request
-    assert repr(decoded) == repr(REQUESTS[key].decode(body, version=version))
+    theirs = kafka_python(type(request).__name__)
+    if theirs is not None:
+        assert rewritten(theirs, bytes(body), version) == body
 
 
 @given(st.sampled_from(SPOKEN), SEEDS)
 @settings(max_examples=600, deadline=None)
-def test_responses_agree_with_the_lenient_decoder(spoken: tuple[ApiKey, int], seed: int) -> None:
+def test_kafka_python_reads_and_writes_the_same_responses(
+    spoken: tuple[ApiKey, int], seed: int
+) -> None:
     key, version = spoken
     response = MessageMaker(random.Random(seed), plausible=True).make(RESPONSES[key], version)
     if key is ApiKey.API_VERSIONS:
@@ -68,7 +94,9 @@ def test_responses_agree_with_the_lenient_decoder(spoken: tuple[ApiKey, int], se
     payload = memoryview(messages.encode_response(response, version, 9))
     _, decoded = messages.decode_response(key, version, payload)
     assert decoded == response
-    assert repr(decoded) == repr(RESPONSES[key].decode(body, version=version))
+    theirs = kafka_python(type(response).__name__)
+    if theirs is not None:
+        assert rewritten(theirs, bytes(body), version) == body
 
 
 @pytest.mark.parametrize("kind", [EntityType.request, EntityType.response])
@@ -78,7 +106,7 @@ def test_kio_reads_and_writes_the_same_bytes(kind: EntityType) -> None:
         is_request = kind is EntityType.request
         message_class = (REQUESTS if is_request else RESPONSES)[key]
         encode = encoded_request if is_request else encoded_response
-        entity = getattr(load_payload_module(key, version, kind), message_class.name)
+        entity = getattr(load_payload_module(key, version, kind), message_class.__name__)
         read, write = entity_reader(entity), entity_writer(entity)
         for _ in range(5):
             body = bytes(encode(key, version, maker.make(message_class, version)))

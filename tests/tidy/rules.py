@@ -49,11 +49,14 @@ def is_named_and_described(source: Source) -> Iterator[str]:
 
 
 def is_a_facade(source: Source) -> Iterator[str]:
-    """A package holds no code: it names what it re-exports."""
+    """A package holds no code: it names what it re-exports, to the type checker maybe in another way."""
     allowed = (ast.Import, ast.ImportFrom, ast.Assign)
-    if source.path.endswith("/__init__.py") and not all(
-        isinstance(node, allowed) for node in source.tree.body[1:]
-    ):
+    named = [
+        it
+        for node in source.tree.body[1:]
+        for it in ([*node.body, *node.orelse] if isinstance(node, ast.If) else [node])
+    ]
+    if source.path.endswith("/__init__.py") and not all(isinstance(it, allowed) for it in named):
         yield "a package holds no code"
 
 

@@ -27,9 +27,15 @@ def test_ranges_are_those_of_kafka_4_3(key: ApiKey) -> None:
 def test_every_accepted_version_has_messages_of_the_same_flexibility(key: ApiKey) -> None:
     row = VERSIONS[key]
     for message_class in (REQUESTS[key], RESPONSES[key]):
-        assert message_class.valid_versions[1] >= row.max_version
-        for version in range(row.min_version, row.max_version + 1):
-            assert message_class.flexible_version_q(version) == is_flexible(key, version)
+        spoken = range(row.min_version, row.max_version + 1)
+        last = message_class.MIN_VERSION + len(message_class.READ) - 1
+        assert message_class.MIN_VERSION <= _lowest(key) <= row.max_version <= last
+        for version in spoken:
+            assert (version >= message_class.FLEXIBLE_SINCE) == is_flexible(key, version)
+
+
+def _lowest(key: ApiKey) -> int:
+    return next(version for version in range(20) if accepts(key, version))
 
 
 def test_produce_is_advertised_from_0_but_accepted_from_3() -> None:

@@ -21,7 +21,7 @@ from headrace.protocol.messages import (
     ListGroupsRequest,
     ListGroupsResponse,
 )
-from headrace.protocol.messages.decoding import STEP_ELEMENTS
+from headrace.protocol.primitives import STEP_ELEMENTS
 from headrace.protocol.server_connection import Frame
 from tests.unit.broker.cluster_scene import NOW_MS
 from tests.unit.broker.reply_fake import FakeReply

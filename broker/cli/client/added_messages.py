@@ -7,7 +7,7 @@ Source: UnregisterBroker, AddRaftVoter and RemoveRaftVoter (Request|Response).js
 
 from kafka.protocol.api_message import ApiMessage
 
-_SCHEMAS = "headrace.protocol.messages.schemas"
+_SCHEMAS = "headrace.broker.cli.client.schemas"
 
 
 class UnregisterBrokerRequest(ApiMessage, load_json=_SCHEMAS):  # type: ignore[misc,call-arg]
