@@ -34,10 +34,10 @@ class AddPartitionsToTxnRequest(KafkaMessage):
     MIN_VERSION: ClassVar[int] = 0
     FLEXIBLE_SINCE: ClassVar[int] = 3
     transactions: list[AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction] = []
-    v_3_and_below_transactional_id: str = ""
-    v_3_and_below_producer_id: int = 0
-    v_3_and_below_producer_epoch: int = 0
-    v_3_and_below_topics: list[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic] = []
+    v3_and_below_transactional_id: str = ""
+    v3_and_below_producer_id: int = 0
+    v3_and_below_producer_epoch: int = 0
+    v3_and_below_topics: list[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic] = []
 
 
 class AddPartitionsToTxnResponse(KafkaMessage):
@@ -67,7 +67,7 @@ class AddPartitionsToTxnResponse(KafkaMessage):
     throttle_time_ms: int = 0
     error_code: int = 0
     results_by_transaction: Collection[AddPartitionsToTxnResponse.AddPartitionsToTxnResult] = []
-    results_by_topic_v_3_and_below: Collection[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult] = []
+    results_by_topic_v3_and_below: Collection[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult] = []
 
 
 _AddPartitionsToTxnTopic = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic
@@ -95,11 +95,11 @@ def _read_AddPartitionsToTxnTopic_0(r: Reader) -> _AddPartitionsToTxnTopic:
 
 
 def _read_AddPartitionsToTxnRequest_0(r: Reader) -> AddPartitionsToTxnRequest:
-    v_3_and_below_transactional_id = read_string(r)
-    v_3_and_below_producer_id, v_3_and_below_producer_epoch = r.fixed(_S_qh)
+    v3_and_below_transactional_id = read_string(r)
+    v3_and_below_producer_id, v3_and_below_producer_epoch = r.fixed(_S_qh)
     n = read_count(r, 6)
-    v_3_and_below_topics = [_read_AddPartitionsToTxnTopic_0(r) for _ in range(n)]
-    return AddPartitionsToTxnRequest([], v_3_and_below_transactional_id, v_3_and_below_producer_id, v_3_and_below_producer_epoch, v_3_and_below_topics)
+    v3_and_below_topics = [_read_AddPartitionsToTxnTopic_0(r) for _ in range(n)]
+    return AddPartitionsToTxnRequest([], v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics)
 
 
 def _read_AddPartitionsToTxnTopic_3(r: Reader) -> _AddPartitionsToTxnTopic:
@@ -110,12 +110,12 @@ def _read_AddPartitionsToTxnTopic_3(r: Reader) -> _AddPartitionsToTxnTopic:
 
 
 def _read_AddPartitionsToTxnRequest_3(r: Reader) -> AddPartitionsToTxnRequest:
-    v_3_and_below_transactional_id = read_c_string(r)
-    v_3_and_below_producer_id, v_3_and_below_producer_epoch = r.fixed(_S_qh)
+    v3_and_below_transactional_id = read_c_string(r)
+    v3_and_below_producer_id, v3_and_below_producer_epoch = r.fixed(_S_qh)
     n = read_c_count(r, 3)
-    v_3_and_below_topics = [_read_AddPartitionsToTxnTopic_3(r) for _ in range(n)]
+    v3_and_below_topics = [_read_AddPartitionsToTxnTopic_3(r) for _ in range(n)]
     skip_tags(r)
-    return AddPartitionsToTxnRequest([], v_3_and_below_transactional_id, v_3_and_below_producer_id, v_3_and_below_producer_epoch, v_3_and_below_topics)
+    return AddPartitionsToTxnRequest([], v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics)
 
 
 def _read_AddPartitionsToTxnTransaction_4(r: Reader) -> _AddPartitionsToTxnTransaction:
@@ -135,36 +135,36 @@ def _read_AddPartitionsToTxnRequest_4(r: Reader) -> AddPartitionsToTxnRequest:
 
 
 def _read_steps_AddPartitionsToTxnRequest_0(r: Reader) -> Generator[None, None, AddPartitionsToTxnRequest]:
-    v_3_and_below_transactional_id = read_string(r)
-    v_3_and_below_producer_id, v_3_and_below_producer_epoch = r.fixed(_S_qh)
+    v3_and_below_transactional_id = read_string(r)
+    v3_and_below_producer_id, v3_and_below_producer_epoch = r.fixed(_S_qh)
     n = read_count(r, 6)
-    v_3_and_below_topics: list[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic] = []
+    v3_and_below_topics: list[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic] = []
     if n <= FLAT_ELEMENTS:
-        v_3_and_below_topics = [_read_AddPartitionsToTxnTopic_0(r) for _ in range(n)]
+        v3_and_below_topics = [_read_AddPartitionsToTxnTopic_0(r) for _ in range(n)]
         r.elements_of_step += n
     else:
         for _ in range(n):
-            v_3_and_below_topics.append(_read_AddPartitionsToTxnTopic_0(r))
+            v3_and_below_topics.append(_read_AddPartitionsToTxnTopic_0(r))
             if r.elements_ended(1):
                 yield
-    return AddPartitionsToTxnRequest([], v_3_and_below_transactional_id, v_3_and_below_producer_id, v_3_and_below_producer_epoch, v_3_and_below_topics)
+    return AddPartitionsToTxnRequest([], v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics)
 
 
 def _read_steps_AddPartitionsToTxnRequest_3(r: Reader) -> Generator[None, None, AddPartitionsToTxnRequest]:
-    v_3_and_below_transactional_id = read_c_string(r)
-    v_3_and_below_producer_id, v_3_and_below_producer_epoch = r.fixed(_S_qh)
+    v3_and_below_transactional_id = read_c_string(r)
+    v3_and_below_producer_id, v3_and_below_producer_epoch = r.fixed(_S_qh)
     n = read_c_count(r, 3)
-    v_3_and_below_topics: list[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic] = []
+    v3_and_below_topics: list[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic] = []
     if n <= FLAT_ELEMENTS:
-        v_3_and_below_topics = [_read_AddPartitionsToTxnTopic_3(r) for _ in range(n)]
+        v3_and_below_topics = [_read_AddPartitionsToTxnTopic_3(r) for _ in range(n)]
         r.elements_of_step += n
     else:
         for _ in range(n):
-            v_3_and_below_topics.append(_read_AddPartitionsToTxnTopic_3(r))
+            v3_and_below_topics.append(_read_AddPartitionsToTxnTopic_3(r))
             if r.elements_ended(1):
                 yield
     skip_tags(r)
-    return AddPartitionsToTxnRequest([], v_3_and_below_transactional_id, v_3_and_below_producer_id, v_3_and_below_producer_epoch, v_3_and_below_topics)
+    return AddPartitionsToTxnRequest([], v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics)
 
 
 def _read_steps_AddPartitionsToTxnTransaction_4(r: Reader) -> Generator[None, None, _AddPartitionsToTxnTransaction]:
@@ -202,11 +202,11 @@ def _write_AddPartitionsToTxnTopic_0(out: bytearray, m: _AddPartitionsToTxnTopic
 
 
 def _write_AddPartitionsToTxnRequest_0(out: bytearray, m: AddPartitionsToTxnRequest) -> None:
-    write_string(out, m.v_3_and_below_transactional_id)
-    out += _P_qh(m.v_3_and_below_producer_id, m.v_3_and_below_producer_epoch)
-    write_count(out, len(m.v_3_and_below_topics))
-    for it_v_3_and_below_topics in m.v_3_and_below_topics:
-        _write_AddPartitionsToTxnTopic_0(out, it_v_3_and_below_topics)
+    write_string(out, m.v3_and_below_transactional_id)
+    out += _P_qh(m.v3_and_below_producer_id, m.v3_and_below_producer_epoch)
+    write_count(out, len(m.v3_and_below_topics))
+    for it_v3_and_below_topics in m.v3_and_below_topics:
+        _write_AddPartitionsToTxnTopic_0(out, it_v3_and_below_topics)
 
 
 def _write_AddPartitionsToTxnTopic_3(out: bytearray, m: _AddPartitionsToTxnTopic) -> None:
@@ -216,11 +216,11 @@ def _write_AddPartitionsToTxnTopic_3(out: bytearray, m: _AddPartitionsToTxnTopic
 
 
 def _write_AddPartitionsToTxnRequest_3(out: bytearray, m: AddPartitionsToTxnRequest) -> None:
-    write_c_string(out, m.v_3_and_below_transactional_id)
-    out += _P_qh(m.v_3_and_below_producer_id, m.v_3_and_below_producer_epoch)
-    write_c_count(out, len(m.v_3_and_below_topics))
-    for it_v_3_and_below_topics in m.v_3_and_below_topics:
-        _write_AddPartitionsToTxnTopic_3(out, it_v_3_and_below_topics)
+    write_c_string(out, m.v3_and_below_transactional_id)
+    out += _P_qh(m.v3_and_below_producer_id, m.v3_and_below_producer_epoch)
+    write_c_count(out, len(m.v3_and_below_topics))
+    for it_v3_and_below_topics in m.v3_and_below_topics:
+        _write_AddPartitionsToTxnTopic_3(out, it_v3_and_below_topics)
     out.append(0)
 
 
@@ -242,34 +242,34 @@ def _write_AddPartitionsToTxnRequest_4(out: bytearray, m: AddPartitionsToTxnRequ
 
 def _write_steps_AddPartitionsToTxnRequest_0(o: Output, m: AddPartitionsToTxnRequest) -> Generator[None, None, None]:
     out = o.buffer
-    write_string(out, m.v_3_and_below_transactional_id)
-    out += _P_qh(m.v_3_and_below_producer_id, m.v_3_and_below_producer_epoch)
-    write_count(out, len(m.v_3_and_below_topics))
-    if len(m.v_3_and_below_topics) <= FLAT_ELEMENTS:
-        for it_v_3_and_below_topics in m.v_3_and_below_topics:
-            _write_AddPartitionsToTxnTopic_0(out, it_v_3_and_below_topics)
-        if o.elements_ended(len(m.v_3_and_below_topics)):
+    write_string(out, m.v3_and_below_transactional_id)
+    out += _P_qh(m.v3_and_below_producer_id, m.v3_and_below_producer_epoch)
+    write_count(out, len(m.v3_and_below_topics))
+    if len(m.v3_and_below_topics) <= FLAT_ELEMENTS:
+        for it_v3_and_below_topics in m.v3_and_below_topics:
+            _write_AddPartitionsToTxnTopic_0(out, it_v3_and_below_topics)
+        if o.elements_ended(len(m.v3_and_below_topics)):
             yield
     else:
-        for it_v_3_and_below_topics in m.v_3_and_below_topics:
-            _write_AddPartitionsToTxnTopic_0(out, it_v_3_and_below_topics)
+        for it_v3_and_below_topics in m.v3_and_below_topics:
+            _write_AddPartitionsToTxnTopic_0(out, it_v3_and_below_topics)
             if o.elements_ended(1):
                 yield
 
 
 def _write_steps_AddPartitionsToTxnRequest_3(o: Output, m: AddPartitionsToTxnRequest) -> Generator[None, None, None]:
     out = o.buffer
-    write_c_string(out, m.v_3_and_below_transactional_id)
-    out += _P_qh(m.v_3_and_below_producer_id, m.v_3_and_below_producer_epoch)
-    write_c_count(out, len(m.v_3_and_below_topics))
-    if len(m.v_3_and_below_topics) <= FLAT_ELEMENTS:
-        for it_v_3_and_below_topics in m.v_3_and_below_topics:
-            _write_AddPartitionsToTxnTopic_3(out, it_v_3_and_below_topics)
-        if o.elements_ended(len(m.v_3_and_below_topics)):
+    write_c_string(out, m.v3_and_below_transactional_id)
+    out += _P_qh(m.v3_and_below_producer_id, m.v3_and_below_producer_epoch)
+    write_c_count(out, len(m.v3_and_below_topics))
+    if len(m.v3_and_below_topics) <= FLAT_ELEMENTS:
+        for it_v3_and_below_topics in m.v3_and_below_topics:
+            _write_AddPartitionsToTxnTopic_3(out, it_v3_and_below_topics)
+        if o.elements_ended(len(m.v3_and_below_topics)):
             yield
     else:
-        for it_v_3_and_below_topics in m.v_3_and_below_topics:
-            _write_AddPartitionsToTxnTopic_3(out, it_v_3_and_below_topics)
+        for it_v3_and_below_topics in m.v3_and_below_topics:
+            _write_AddPartitionsToTxnTopic_3(out, it_v3_and_below_topics)
             if o.elements_ended(1):
                 yield
     out.append(0)
@@ -318,8 +318,8 @@ def _read_AddPartitionsToTxnTopicResult_0(r: Reader) -> _AddPartitionsToTxnTopic
 def _read_AddPartitionsToTxnResponse_0(r: Reader) -> AddPartitionsToTxnResponse:
     throttle_time_ms, = r.fixed(_S_i)
     n = read_count(r, 6)
-    results_by_topic_v_3_and_below = [_read_AddPartitionsToTxnTopicResult_0(r) for _ in range(n)]
-    return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v_3_and_below)
+    results_by_topic_v3_and_below = [_read_AddPartitionsToTxnTopicResult_0(r) for _ in range(n)]
+    return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v3_and_below)
 
 
 def _read_AddPartitionsToTxnPartitionResult_3(r: Reader) -> _AddPartitionsToTxnPartitionResult:
@@ -339,9 +339,9 @@ def _read_AddPartitionsToTxnTopicResult_3(r: Reader) -> _AddPartitionsToTxnTopic
 def _read_AddPartitionsToTxnResponse_3(r: Reader) -> AddPartitionsToTxnResponse:
     throttle_time_ms, = r.fixed(_S_i)
     n = read_c_count(r, 3)
-    results_by_topic_v_3_and_below = [_read_AddPartitionsToTxnTopicResult_3(r) for _ in range(n)]
+    results_by_topic_v3_and_below = [_read_AddPartitionsToTxnTopicResult_3(r) for _ in range(n)]
     skip_tags(r)
-    return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v_3_and_below)
+    return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v3_and_below)
 
 
 def _read_AddPartitionsToTxnResult_4(r: Reader) -> _AddPartitionsToTxnResult:
@@ -374,12 +374,12 @@ def _read_steps_AddPartitionsToTxnTopicResult_0(r: Reader) -> Generator[None, No
 def _read_steps_AddPartitionsToTxnResponse_0(r: Reader) -> Generator[None, None, AddPartitionsToTxnResponse]:
     throttle_time_ms, = r.fixed(_S_i)
     n = read_count(r, 6)
-    results_by_topic_v_3_and_below: list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult] = []
+    results_by_topic_v3_and_below: list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult] = []
     for _ in range(n):
-        results_by_topic_v_3_and_below.append((yield from _read_steps_AddPartitionsToTxnTopicResult_0(r)))
+        results_by_topic_v3_and_below.append((yield from _read_steps_AddPartitionsToTxnTopicResult_0(r)))
         if r.elements_ended(1):
             yield
-    return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v_3_and_below)
+    return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v3_and_below)
 
 
 def _read_steps_AddPartitionsToTxnTopicResult_3(r: Reader) -> Generator[None, None, _AddPartitionsToTxnTopicResult]:
@@ -397,13 +397,13 @@ def _read_steps_AddPartitionsToTxnTopicResult_3(r: Reader) -> Generator[None, No
 def _read_steps_AddPartitionsToTxnResponse_3(r: Reader) -> Generator[None, None, AddPartitionsToTxnResponse]:
     throttle_time_ms, = r.fixed(_S_i)
     n = read_c_count(r, 3)
-    results_by_topic_v_3_and_below: list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult] = []
+    results_by_topic_v3_and_below: list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult] = []
     for _ in range(n):
-        results_by_topic_v_3_and_below.append((yield from _read_steps_AddPartitionsToTxnTopicResult_3(r)))
+        results_by_topic_v3_and_below.append((yield from _read_steps_AddPartitionsToTxnTopicResult_3(r)))
         if r.elements_ended(1):
             yield
     skip_tags(r)
-    return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v_3_and_below)
+    return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v3_and_below)
 
 
 def _read_steps_AddPartitionsToTxnResult_4(r: Reader) -> Generator[None, None, _AddPartitionsToTxnResult]:
@@ -443,9 +443,9 @@ def _write_AddPartitionsToTxnTopicResult_0(out: bytearray, m: _AddPartitionsToTx
 
 def _write_AddPartitionsToTxnResponse_0(out: bytearray, m: AddPartitionsToTxnResponse) -> None:
     out += _P_i(m.throttle_time_ms)
-    write_count(out, len(m.results_by_topic_v_3_and_below))
-    for it_results_by_topic_v_3_and_below in m.results_by_topic_v_3_and_below:
-        _write_AddPartitionsToTxnTopicResult_0(out, it_results_by_topic_v_3_and_below)
+    write_count(out, len(m.results_by_topic_v3_and_below))
+    for it_results_by_topic_v3_and_below in m.results_by_topic_v3_and_below:
+        _write_AddPartitionsToTxnTopicResult_0(out, it_results_by_topic_v3_and_below)
 
 
 def _write_AddPartitionsToTxnPartitionResult_3(out: bytearray, m: _AddPartitionsToTxnPartitionResult) -> None:
@@ -462,9 +462,9 @@ def _write_AddPartitionsToTxnTopicResult_3(out: bytearray, m: _AddPartitionsToTx
 
 def _write_AddPartitionsToTxnResponse_3(out: bytearray, m: AddPartitionsToTxnResponse) -> None:
     out += _P_i(m.throttle_time_ms)
-    write_c_count(out, len(m.results_by_topic_v_3_and_below))
-    for it_results_by_topic_v_3_and_below in m.results_by_topic_v_3_and_below:
-        _write_AddPartitionsToTxnTopicResult_3(out, it_results_by_topic_v_3_and_below)
+    write_c_count(out, len(m.results_by_topic_v3_and_below))
+    for it_results_by_topic_v3_and_below in m.results_by_topic_v3_and_below:
+        _write_AddPartitionsToTxnTopicResult_3(out, it_results_by_topic_v3_and_below)
     out.append(0)
 
 
@@ -499,9 +499,9 @@ def _write_steps_AddPartitionsToTxnTopicResult_0(o: Output, m: _AddPartitionsToT
 def _write_steps_AddPartitionsToTxnResponse_0(o: Output, m: AddPartitionsToTxnResponse) -> Generator[None, None, None]:
     out = o.buffer
     out += _P_i(m.throttle_time_ms)
-    write_count(out, len(m.results_by_topic_v_3_and_below))
-    for it_results_by_topic_v_3_and_below in m.results_by_topic_v_3_and_below:
-        yield from _write_steps_AddPartitionsToTxnTopicResult_0(o, it_results_by_topic_v_3_and_below)
+    write_count(out, len(m.results_by_topic_v3_and_below))
+    for it_results_by_topic_v3_and_below in m.results_by_topic_v3_and_below:
+        yield from _write_steps_AddPartitionsToTxnTopicResult_0(o, it_results_by_topic_v3_and_below)
         if o.elements_ended(1):
             yield
 
@@ -522,9 +522,9 @@ def _write_steps_AddPartitionsToTxnTopicResult_3(o: Output, m: _AddPartitionsToT
 def _write_steps_AddPartitionsToTxnResponse_3(o: Output, m: AddPartitionsToTxnResponse) -> Generator[None, None, None]:
     out = o.buffer
     out += _P_i(m.throttle_time_ms)
-    write_c_count(out, len(m.results_by_topic_v_3_and_below))
-    for it_results_by_topic_v_3_and_below in m.results_by_topic_v_3_and_below:
-        yield from _write_steps_AddPartitionsToTxnTopicResult_3(o, it_results_by_topic_v_3_and_below)
+    write_c_count(out, len(m.results_by_topic_v3_and_below))
+    for it_results_by_topic_v3_and_below in m.results_by_topic_v3_and_below:
+        yield from _write_steps_AddPartitionsToTxnTopicResult_3(o, it_results_by_topic_v3_and_below)
         if o.elements_ended(1):
             yield
     out.append(0)
@@ -553,7 +553,7 @@ def _write_steps_AddPartitionsToTxnResponse_4(o: Output, m: AddPartitionsToTxnRe
 
 
 def _error_for(m: AddPartitionsToTxnRequest, code: int) -> AddPartitionsToTxnResponse:
-    return AddPartitionsToTxnResponse(error_code=code, results_by_transaction=[_AddPartitionsToTxnResult(transactional_id=it0.transactional_id, topic_results=[_AddPartitionsToTxnTopicResult(name=it1.name, results_by_partition=[_AddPartitionsToTxnPartitionResult(partition_index=it2, partition_error_code=code) for it2 in it1.partitions]) for it1 in it0.topics]) for it0 in m.transactions], results_by_topic_v_3_and_below=[_AddPartitionsToTxnTopicResult(name=it0.name, results_by_partition=[_AddPartitionsToTxnPartitionResult(partition_index=it1, partition_error_code=code) for it1 in it0.partitions]) for it0 in m.v_3_and_below_topics])
+    return AddPartitionsToTxnResponse(error_code=code, results_by_transaction=[_AddPartitionsToTxnResult(transactional_id=it0.transactional_id, topic_results=[_AddPartitionsToTxnTopicResult(name=it1.name, results_by_partition=[_AddPartitionsToTxnPartitionResult(partition_index=it2, partition_error_code=code) for it2 in it1.partitions]) for it1 in it0.topics]) for it0 in m.transactions], results_by_topic_v3_and_below=[_AddPartitionsToTxnTopicResult(name=it0.name, results_by_partition=[_AddPartitionsToTxnPartitionResult(partition_index=it1, partition_error_code=code) for it1 in it0.partitions]) for it0 in m.v3_and_below_topics])
 
 
 AddPartitionsToTxnRequest.READ = (_read_AddPartitionsToTxnRequest_0, _read_AddPartitionsToTxnRequest_0, _read_AddPartitionsToTxnRequest_0, _read_AddPartitionsToTxnRequest_3, _read_AddPartitionsToTxnRequest_4, _read_AddPartitionsToTxnRequest_4,)

@@ -817,7 +817,7 @@ def _read_ConsumerGroupMemberMetadataValue_0(r: Reader) -> ConsumerGroupMemberMe
         tag = r.uvarint()
         end = read_tag_end(r)
         if tag == 0:
-            classic_member_metadata = None if read_is_null(r) else _read_ClassicMemberMetadata_0(r)
+            classic_member_metadata = None if r.uvarint() == 0 else _read_ClassicMemberMetadata_0(r)
             check_tag_end(r, end)
         else:
             r.position = end
@@ -847,7 +847,7 @@ def _read_steps_ConsumerGroupMemberMetadataValue_0(r: Reader) -> Generator[None,
         tag = r.uvarint()
         end = read_tag_end(r)
         if tag == 0:
-            classic_member_metadata = None if read_is_null(r) else _read_ClassicMemberMetadata_0(r)
+            classic_member_metadata = None if r.uvarint() == 0 else _read_ClassicMemberMetadata_0(r)
             check_tag_end(r, end)
         else:
             r.position = end
@@ -883,7 +883,7 @@ def _write_ConsumerGroupMemberMetadataValue_0(out: bytearray, m: ConsumerGroupMe
     if m.classic_member_metadata != _ClassicMemberMetadata():
         field = bytearray()
         if m.classic_member_metadata is None:
-            field.append(255)
+            field.append(0)
         else:
             field.append(1)
             _write_ClassicMemberMetadata_0(field, m.classic_member_metadata)
@@ -915,7 +915,7 @@ def _write_steps_ConsumerGroupMemberMetadataValue_0(o: Output, m: ConsumerGroupM
     if m.classic_member_metadata != _ClassicMemberMetadata():
         field = bytearray()
         if m.classic_member_metadata is None:
-            field.append(255)
+            field.append(0)
         else:
             field.append(1)
             _write_ClassicMemberMetadata_0(field, m.classic_member_metadata)

@@ -82,7 +82,9 @@ class ReadingFunctions:
         steps = self.steps(struct, version) if stepped else None
         read = f"{self.flat(struct, version)}(r)" if steps is None else f"(yield from {steps}(r))"
         if version in field.nullable:
-            read = f"None if read_is_null(r) else {read}"
+            # Among tagged fields it is a varint, 0 or 1, and elsewhere a byte, -1 or 1.
+            is_null = "r.uvarint() == 0" if field.is_tagged(version) else "read_is_null(r)"
+            read = f"None if {is_null} else {read}"
         yield f"{local(field)} = {read}"
 
     def _one(self, field: Field, version: int) -> str:

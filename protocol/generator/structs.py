@@ -23,7 +23,7 @@ FIXED: Final = {
 }
 # Names that generated functions use.
 _TAKEN: Final = {"r", "n", "m", "o", "out", "it", "tag", "tags", "end", "field", "some", "left"}
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z0-9])|[A-Z]?[a-z0-9]+")
 
 
 def snake(name: str) -> str:

@@ -92,7 +92,7 @@ class WritingFunctions:
             yield write
             return
         yield f"if {value} is None:"
-        yield f"    {out}.append(255)"
+        yield f"    {out}.append({0 if field.is_tagged(version) else 255})"
         yield "else:"
         yield f"    {out}.append(1)"
         yield f"    {write}"

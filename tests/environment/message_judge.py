@@ -71,5 +71,5 @@ class MessageJudge:
         return bytes(written.buffer().array())
 
     def _class(self, table: str, name: str) -> str:
-        is_data = table == "clients" and name.endswith(("Request", "Response"))
+        is_data = table == "clients" and name.endswith(("Request", "Response", "Header"))
         return f"{name}Data" if is_data else name
