@@ -461,7 +461,7 @@ def _write_steps_DeleteTopicsResponse_6(o: Output, m: DeleteTopicsResponse) -> G
 
 
 def _error_for(m: DeleteTopicsRequest, code: int) -> DeleteTopicsResponse:
-    return DeleteTopicsResponse(responses=[_DeletableTopicResult(name=it0.name, topic_id=it0.topic_id, error_code=code, error_message=None) for it0 in m.topics] + [_DeletableTopicResult(name=it0, error_code=code) for it0 in m.topic_names])
+    return DeleteTopicsResponse(responses=[_DeletableTopicResult(name=it0.name or "", topic_id=it0.topic_id, error_code=code, error_message=None) for it0 in m.topics] + [_DeletableTopicResult(name=it0, error_code=code) for it0 in m.topic_names])
 
 
 DeleteTopicsRequest.READ = (_read_DeleteTopicsRequest_1, _read_DeleteTopicsRequest_1, _read_DeleteTopicsRequest_1, _read_DeleteTopicsRequest_4, _read_DeleteTopicsRequest_4, _read_DeleteTopicsRequest_6,)

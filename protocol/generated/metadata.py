@@ -1911,7 +1911,7 @@ def _write_steps_MetadataResponse_13(o: Output, m: MetadataResponse) -> Generato
 
 
 def _error_for(m: MetadataRequest, code: int) -> MetadataResponse:
-    return MetadataResponse(topics=[_MetadataResponseTopic(error_code=code, name=it0.name, topic_id=it0.topic_id) for it0 in m.topics or ()], error_code=code)
+    return MetadataResponse(topics=[_MetadataResponseTopic(error_code=code, name=it0.name or "", topic_id=it0.topic_id) for it0 in m.topics or ()], error_code=code)
 
 
 MetadataRequest.READ = (_read_MetadataRequest_0, _read_MetadataRequest_1, _read_MetadataRequest_1, _read_MetadataRequest_1, _read_MetadataRequest_4, _read_MetadataRequest_4, _read_MetadataRequest_4, _read_MetadataRequest_4, _read_MetadataRequest_8, _read_MetadataRequest_9, _read_MetadataRequest_10, _read_MetadataRequest_11, _read_MetadataRequest_11, _read_MetadataRequest_11,)

@@ -49,7 +49,8 @@ class _Answer:
 
     def _copied(self, field: Field, asked: Field, source: str) -> str:
         value = f"{source}.{snake(asked.name)}"
-        if asked.nullable != NEVER and field.nullable == NEVER and field.type != "uuid":
+        is_always_nullable = field.nullable.first <= field.versions.first <= field.nullable.last
+        if asked.nullable != NEVER and not is_always_nullable and field.type != "uuid":
             return f"{value} or {default_of(self._response, field)}"
         return value
 

@@ -19,6 +19,7 @@ from headrace.protocol.generator.package import package
 from headrace.protocol.generator.structs import MessageStructs, snake
 from headrace.protocol.generator.tables import format_table, parse_table
 from headrace.protocol.message_writing import MAX_ANSWER_BYTES, Output
+from headrace.protocol.messages.registry import REQUESTS
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, Reader
 from tests.fuzz.random_messages import MessageMaker, built
 
@@ -153,21 +154,28 @@ def error_codes(value: Any) -> list[int]:
     return found
 
 
-# Nothing of their requests is named as something of their answers is.
-WITHOUT_ROWS = {ApiKey.ALTER_REPLICA_LOG_DIRS, ApiKey.ALTER_CLIENT_QUOTAS}
+# In some versions their answers have no code but in rows that do not name what was asked for.
+WITHOUT_ROWS = {
+    ApiKey.ALTER_REPLICA_LOG_DIRS,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+    ApiKey.DELETE_ACLS,
+    ApiKey.DESCRIBE_LOG_DIRS,
+}
+REFUSED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
 
-@pytest.mark.parametrize("key", sorted(set(VERSIONS) - WITHOUT_ROWS), ids=lambda key: key.name)
+@pytest.mark.parametrize("key", sorted(VERSIONS), ids=lambda key: key.name)
 def test_a_request_has_an_answer_that_refuses_everything(key: ApiKey) -> None:
-    request_class = messages.registry.REQUESTS[key]
-    rng = random.Random(key)
+    request_class = REQUESTS[key]
+    maker = MessageMaker(random.Random(key))
     for version in range(request_class.MIN_VERSION, VERSIONS[key].max_version + 1):
-        request = MessageMaker(rng).make(request_class, version)
-        answer = messages.error_for(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-        assert answer.API_KEY == key
-        codes = set(error_codes(answer))
-        assert codes <= {ErrorCode.CLUSTER_AUTHORIZATION_FAILED, 0}
-        messages.encode_response(answer, version, 7)
+        codes = set()
+        for _ in range(10):
+            answer = messages.error_for(maker.make(request_class, version), REFUSED)
+            messages.encode_response(answer, version, 7)
+            codes |= set(error_codes(answer))
+        assert codes <= {REFUSED, ErrorCode.NONE}
+        assert REFUSED in codes or key in WITHOUT_ROWS
 
 
 def test_what_a_request_names_is_refused_by_its_name() -> None:
@@ -188,7 +196,9 @@ def test_what_a_request_names_is_refused_by_its_name() -> None:
     )
     answer = messages.error_for(described, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     assert [(it.resource_type, it.resource_name) for it in answer.results] == [(2, "t")]
-    heartbeat = messages.error_for(messages.HeartbeatRequest(), ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    heartbeat = messages.error_for(
+        messages.HeartbeatRequest(), ErrorCode.GROUP_AUTHORIZATION_FAILED
+    )
     assert heartbeat.error_code == 30
 
 
