@@ -5,7 +5,6 @@ kafka-python and kio must read what we write and write the same bytes again. Mes
 
 import io
 import random
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from headrace.protocol.api_versions import VERSIONS, accepts
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.headers import RequestHeader, parse_request_header, parse_response_header
 from headrace.protocol.messages.registry import REQUESTS, RESPONSES
+from tests.environment.kafka_python import kafka_python_class
 from tests.fuzz.random_messages import MessageMaker
 
 SPOKEN = [
@@ -30,13 +30,6 @@ SPOKEN = [
     if accepts(key, version)
 ]
 SEEDS = st.integers(0, 2**32)
-KAFKA_PYTHON = ("metadata", "consumer", "producer", "sasl", "admin")
-
-
-def kafka_python(name: str) -> Any:
-    """Return a class of kafka-python; None where it has no such message."""
-    modules = (import_module(f"kafka.protocol.{it}") for it in KAFKA_PYTHON)
-    return next((getattr(it, name) for it in modules if hasattr(it, name)), None)
 
 
 def rewritten(theirs: Any, body: bytes, version: int) -> bytes:
@@ -76,7 +69,7 @@ def test_kafka_python_reads_and_writes_the_same_requests(
     body = encoded_request(key, version, request)
     decoded = messages.decode_request(key, version, body)
     assert decoded == request
-    theirs = kafka_python(type(request).__name__)
+    theirs = kafka_python_class(type(request).__name__)
     if theirs is not None:
         assert rewritten(theirs, bytes(body), version) == body
 
@@ -94,7 +87,7 @@ def test_kafka_python_reads_and_writes_the_same_responses(
     payload = memoryview(messages.encode_response(response, version, 9))
     _, decoded = messages.decode_response(key, version, payload)
     assert decoded == response
-    theirs = kafka_python(type(response).__name__)
+    theirs = kafka_python_class(type(response).__name__)
     if theirs is not None:
         assert rewritten(theirs, bytes(body), version) == body
 
