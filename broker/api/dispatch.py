@@ -7,12 +7,11 @@ those handlers are loaded when the node is ready, or when the first request want
 
 import asyncio
 import struct
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Generator, Mapping
 
 from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.api.produce import ProduceHandler
-from headrace.broker.network.request_context import Handler, RequestContext
+from headrace.broker.network.request_context import Handler, RequestContext, RestOfRequest
 from headrace.broker.network.session import ConnectionInfo, Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
@@ -71,7 +70,7 @@ class ApiDispatcher:
 
     def dispatch(
         self, frame: Frame, connection: ConnectionInfo, reply: Reply
-    ) -> Coroutine[Any, Any, None] | None:
+    ) -> RestOfRequest | None:
         """Serve one request; see `Dispatcher.dispatch`."""
         header = frame.header
         key, version = header.api_key, header.api_version

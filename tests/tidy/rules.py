@@ -143,6 +143,14 @@ def _is_of_type(test: ast.expr, message: ast.expr | None) -> bool:
     return False
 
 
+def serves_typed_messages(source: Source) -> Iterator[str]:
+    """A misspelt field of a message is found by the type checker."""
+    if source.path.startswith("broker/api/"):
+        for node in source.nodes:
+            if isinstance(node, ast.Name) and node.id == "Any":
+                yield f"line {node.lineno} says Any: name the message or struct"
+
+
 # Places that take any exception and do not pass it on themselves, with what becomes of it.
 TAKES_ANY: dict[str, str] = {
     "headrace/daemon_threads.py: DaemonThreads.submit.call": "the future's: its caller gets it",
@@ -302,5 +310,6 @@ RULES: tuple[Rule, ...] = (
     is_a_facade,
     leaves_nothing_to_do,
     declares_purity_in_one_way,
+    serves_typed_messages,
 )
 RULES_OF_ALL_CODE: tuple[Rule, ...] = (imports_our_names, refers_to_what_is_there)
