@@ -1,7 +1,8 @@
 """The tables and the package are made from the pinned jars, and Java writes every message as we do."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -19,13 +20,19 @@ ROUNDS = 3  # of each version
 
 
 @pytest.fixture(scope="module")
-def judge() -> Iterator[MessageJudge]:
+def jars(component: Callable[[Callable[[], object]], None]) -> Path:
+    component(message_jars)
+    return message_jars()
+
+
+@pytest.fixture(scope="module")
+def judge(jars: Path) -> Iterator[MessageJudge]:
     with MessageJudge() as started:
         yield started
 
 
-def test_the_tables_are_what_the_jars_say() -> None:
-    made = tables_of(message_jars())
+def test_the_tables_are_what_the_jars_say(jars: Path) -> None:
+    made = tables_of(jars)
     assert made == committed_tables()
     assert package(made) == package(committed_tables())
 
