@@ -148,7 +148,7 @@ def _json(structs: MessageStructs, fields: Iterable[Field], values: Values) -> V
             name = field.name[0].lower() + field.name[1:]
             made[name] = (
                 None
-                if value is None and field.element != "uuid"
+                if value is None and (field.is_array or field.element != "uuid")
                 else (
                     [_json_element(structs, field, it) for it in value]
                     if field.is_array
