@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-demo setup-check run test check lint types imports tidy fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo pipeline-demo wheel clean
+.PHONY: help setup setup-demo setup-check run test check lint types imports tidy messages fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo pipeline-demo wheel clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -45,6 +45,9 @@ imports: setup-check ## Check the import contracts
 
 tidy: setup-check ## Check sizes, names, docstrings and which modules are pure
 	@$(PYTEST) tests/tidy
+
+messages: setup-check ## Make the classes of messages from their tables, or from the jars in a directory: make messages ARGS=DIRECTORY
+	@$(BIN)/python -m headrace.protocol.generator $(ARGS)
 
 fmt: setup-check ## Format the code and apply ruff's fixes
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .

@@ -18,8 +18,8 @@ fail() { say "$*"; exit 1; }
 
 # A version manager's shim may exist and not run; so candidates are run, not looked for.
 find_python() {
-    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 /usr/bin/python3}; do
-        if "$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
+    for candidate in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 /usr/bin/python3}; do
+        if "$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null; then
             printf '%s\n' "$candidate"
             return 0
         fi
@@ -51,9 +51,9 @@ fetch_from_debian() {
 
 create_environment() {
     python=$(find_python) || {
-        [ -z "${PYTHON:-}" ] || fail "PYTHON=$PYTHON is not a Python 3.11, 3.12 or 3.13 that runs"
+        [ -z "${PYTHON:-}" ] || fail "PYTHON=$PYTHON is not a Python 3.11, 3.12, 3.13 or 3.14 that runs"
         debian_install python3 python3-venv
-        python=$(find_python) || fail "no Python 3.11, 3.12 or 3.13 was found; name one with PYTHON=/path/to/python3"
+        python=$(find_python) || fail "no Python 3.11, 3.12, 3.13 or 3.14 was found; name one with PYTHON=/path/to/python3"
     }
     "$python" -c 'import ensurepip, venv' 2>/dev/null ||
         debian_install "python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv"

@@ -79,6 +79,7 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "s3.telemetry.",
     ),
     _NOT_BUILT: (
+        "errors.deadletterqueue.",
         "group.share.",
         "share.",
         "group.streams.",

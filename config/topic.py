@@ -105,6 +105,7 @@ class EffectiveTopicConfig:
     compression_zstd_level: int
     delete_retention_ms: int
     max_compaction_lag_ms: int
+    max_decompressed_message_bytes: int
     max_message_bytes: int
     message_timestamp_type: str  # CreateTime | LogAppendTime
     timestamp_after_max_ms: int
@@ -159,6 +160,7 @@ class EffectiveTopicConfig:
             compression_zstd_level=whole("compression.zstd.level"),
             delete_retention_ms=whole("delete.retention.ms"),
             max_compaction_lag_ms=whole("max.compaction.lag.ms"),
+            max_decompressed_message_bytes=whole("max.decompressed.message.bytes"),
             max_message_bytes=whole("max.message.bytes"),
             message_timestamp_type=str(value("message.timestamp.type")),
             timestamp_after_max_ms=whole("message.timestamp.after.max.ms"),

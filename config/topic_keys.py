@@ -1,7 +1,7 @@
 """The table of Kafka 4's topic-level settings, with the server keys that set their defaults. Pure.
 
 Nothing but data: how values are checked and resolved is `headrace.config.topic`. Names, types, defaults
-and ranges are Kafka's (`LogConfig`, `ServerTopicConfigSynonyms` of 4.3); the documentation is
+and ranges are Kafka's (`LogConfig`, `ServerTopicConfigSynonyms` of 4.4); the documentation is
 ours, because what a key does here differs.
 """
 
@@ -109,6 +109,13 @@ _TABLE = (
         "cleaned, so that a slow consumer still sees them.",
     ),
     TopicConfig(
+        name="errors.deadletterqueue.group.enable",
+        type=ConfigType.BOOLEAN,
+        default="false",
+        doc="Accepted for compatibility: there are no share groups, whose undeliverable records it would take.",
+        has_effect=False,
+    ),
+    TopicConfig(
         name="file.delete.delay.ms",
         type=ConfigType.LONG,
         default=str(MINUTE_MS),
@@ -195,6 +202,14 @@ _TABLE = (
         doc="The longest that a record of a compacted topic may stay uncompacted.",
     ),
     TopicConfig(
+        name="max.decompressed.message.bytes",
+        type=ConfigType.INT,
+        default=str(INT_MAX - 8),
+        valid=Between(1, INT_MAX - 8),
+        server_keys=(ServerName("max.decompressed.message.bytes"),),
+        doc="Largest record of a compressed batch, in bytes as decompressed.",
+    ),
+    TopicConfig(
         name="max.message.bytes",
         type=ConfigType.INT,
         default="1048588",
@@ -259,6 +274,24 @@ _TABLE = (
         default="false",
         server_keys=(ServerName("log.preallocate"),),
         doc=_FILES,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="remote.copy.lag.bytes",
+        type=ConfigType.LONG,
+        default="-1",
+        valid=Between(-1),
+        server_keys=(ServerName("log.remote.copy.lag.bytes"),),
+        doc=_LOCAL,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="remote.copy.lag.ms",
+        type=ConfigType.LONG,
+        default="0",
+        valid=Between(-1),
+        server_keys=(ServerName("log.remote.copy.lag.ms"),),
+        doc=_LOCAL,
         has_effect=False,
     ),
     TopicConfig(
@@ -361,6 +394,7 @@ NOT_ACTED_ON_YET = frozenset(
         "compression.zstd.level",
         "delete.retention.ms",
         "max.compaction.lag.ms",
+        "max.decompressed.message.bytes",
         "min.cleanable.dirty.ratio",
         "min.compaction.lag.ms",
     }

@@ -1,10 +1,10 @@
 """Packages of others that are entered without running them.
 
-To import a part of a package runs the package first. kafka-python's loads its consumer, its producer and its admin
-client then, prometheus_client's an HTTP server, and crc32c's looks its own version up: each takes as long as the parts
-themselves. A broker needs messages, metrics and a checksum, and its first partition waits for them. So such a
-package is run when somebody first asks for what is not there without it, as in `from kafka import KafkaProducer`. Only
-the `headrace` program enters them: in another one, what else uses them may expect them to have been run.
+To import a part of a package runs the package first. prometheus_client's loads an HTTP server then, and crc32c's looks
+its own version up: each takes as long as the parts themselves. A broker needs metrics and a checksum, and its first
+partition waits for them. So such a package is run when somebody first asks for what is not there without it, as in
+`from prometheus_client import generate_latest`. Only the `headrace` program enters them: in another one, what else
+uses them may expect them to have been run.
 
 This module stands below all packages.
 """
@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from typing import Any, Final
 
-PACKAGES: Final = ("crc32c", "kafka", "prometheus_client")
+PACKAGES: Final = ("crc32c", "prometheus_client")
 
 
 def enter_packages() -> None:

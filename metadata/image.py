@@ -8,7 +8,6 @@ new.topics` means that no topic changed.
 from collections.abc import Sequence
 from uuid import UUID
 
-import immutables
 import msgspec
 
 from headrace.metadata.images.brokers import BrokerImage, Brokers, BrokerState
@@ -32,6 +31,7 @@ from headrace.metadata.images.topics import (
 )
 from headrace.metadata.levels import LOGS_LEVEL, level_of
 from headrace.metadata.records.members import Member
+from headrace.persistent_map import PersistentMap
 
 __all__ = [
     "BrokerImage",
@@ -58,17 +58,17 @@ class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     term: int = 0
     leader_id: int = NO_LEADER  # controller of this term
     members: tuple[Member, ...] = ()  # of the quorum, by node id
-    brokers: Brokers = immutables.Map()
-    topics: Topics = immutables.Map()  # by id
-    topic_ids: TopicIds = immutables.Map()  # by name
-    colliding_names: CollidingNames = immutables.Map()
-    configs: Configs = immutables.Map()  # by (resource type, resource name)
-    streams: Streams = immutables.Map()
+    brokers: Brokers = PersistentMap()
+    topics: Topics = PersistentMap()  # by id
+    topic_ids: TopicIds = PersistentMap()  # by name
+    colliding_names: CollidingNames = PersistentMap()
+    configs: Configs = PersistentMap()  # by (resource type, resource name)
+    streams: Streams = PersistentMap()
     objects: ObjectsImage = NO_OBJECTS
-    logs: Logs = immutables.Map()
-    moves: Moves = immutables.Map()  # under way, by (topic id, partition)
-    key_values: immutables.Map[str, bytes] = immutables.Map()
-    features: immutables.Map[str, int] = immutables.Map()
+    logs: Logs = PersistentMap()
+    moves: Moves = PersistentMap()  # under way, by (topic id, partition)
+    key_values: PersistentMap[str, bytes] = PersistentMap()
+    features: PersistentMap[str, int] = PersistentMap()
     next_stream_id: int = 0
     next_producer_id: int = 0
 

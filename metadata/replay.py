@@ -7,8 +7,6 @@ A record that does not fit is corruption or a bug: an assertion fails, and the p
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final
 
-import immutables
-
 from headrace.invariants import require
 from headrace.loop_steps import completed
 from headrace.metadata.image import MetadataImage
@@ -72,6 +70,7 @@ from headrace.metadata.records.topics import (
     RemoveTopicRecord,
     TopicRecord,
 )
+from headrace.persistent_map import PersistentMap
 
 STEP_RECORDS: Final = 1_000
 
@@ -121,8 +120,8 @@ class _Delta:
         self._cluster_id = image.cluster_id
         self._leader_id = image.leader_id
         self._members = image.members
-        self._key_values: immutables.Map[str, bytes] = image.key_values
-        self._features: immutables.Map[str, int] = image.features
+        self._key_values: PersistentMap[str, bytes] = image.key_values
+        self._features: PersistentMap[str, int] = image.features
         self._next_stream_id = image.next_stream_id
         self._next_producer_id = image.next_producer_id
 

@@ -1,6 +1,6 @@
 """Supported versions of each request, and the first version with a flexible encoding. Pure.
 
-The ranges are those of Apache Kafka 4.3, with two exceptions for real clients:
+The ranges are those of Apache Kafka 4.4, with two exceptions for real clients:
 
 * Produce is *advertised* from 0, though 0 to 2 are refused: older librdkafka compresses only
   when the advertised range includes 0 (KAFKA-18659).
@@ -46,7 +46,7 @@ VERSIONS: Final[Mapping[ApiKey, ApiVersions]] = MappingProxyType(
         ApiKey.DESCRIBE_GROUPS: ApiVersions(0, 6, 5),
         ApiKey.LIST_GROUPS: ApiVersions(0, 5, 3),
         ApiKey.SASL_HANDSHAKE: ApiVersions(0, 1, NEVER),
-        ApiKey.API_VERSIONS: ApiVersions(0, 4, 3),
+        ApiKey.API_VERSIONS: ApiVersions(0, 5, 3),
         ApiKey.CREATE_TOPICS: ApiVersions(2, 7, 5),
         ApiKey.DELETE_TOPICS: ApiVersions(1, 6, 4),
         ApiKey.DELETE_RECORDS: ApiVersions(0, 2, 2),
@@ -56,7 +56,7 @@ VERSIONS: Final[Mapping[ApiKey, ApiVersions]] = MappingProxyType(
         ApiKey.ADD_OFFSETS_TO_TXN: ApiVersions(0, 4, 3),
         ApiKey.END_TXN: ApiVersions(0, 5, 3),
         ApiKey.WRITE_TXN_MARKERS: ApiVersions(1, 2, 1),
-        ApiKey.TXN_OFFSET_COMMIT: ApiVersions(0, 5, 3),
+        ApiKey.TXN_OFFSET_COMMIT: ApiVersions(0, 6, 3),
         ApiKey.DESCRIBE_ACLS: ApiVersions(1, 3, 2),
         ApiKey.CREATE_ACLS: ApiVersions(1, 3, 2),
         ApiKey.DELETE_ACLS: ApiVersions(1, 3, 2),
@@ -66,7 +66,7 @@ VERSIONS: Final[Mapping[ApiKey, ApiVersions]] = MappingProxyType(
         ApiKey.DESCRIBE_LOG_DIRS: ApiVersions(1, 5, 2),
         ApiKey.SASL_AUTHENTICATE: ApiVersions(0, 2, 2),
         ApiKey.CREATE_PARTITIONS: ApiVersions(0, 3, 2),
-        ApiKey.DELETE_GROUPS: ApiVersions(0, 2, 2),
+        ApiKey.DELETE_GROUPS: ApiVersions(0, 3, 2),
         ApiKey.ELECT_LEADERS: ApiVersions(0, 2, 2),
         ApiKey.INCREMENTAL_ALTER_CONFIGS: ApiVersions(0, 1, 1),
         ApiKey.ALTER_PARTITION_REASSIGNMENTS: ApiVersions(0, 1, 0),

@@ -3,7 +3,7 @@
 `ProtocolError` means that a peer sent invalid bytes: close the connection. `KafkaError` means that a
 request was decoded and is refused: the answer has the error code.
 
-Source: Errors.java of Apache Kafka 4.3 (ids never change between releases).
+Source: Errors.java of Apache Kafka 4.4 (ids never change between releases).
 """
 
 from enum import IntEnum
@@ -148,6 +148,9 @@ class ErrorCode(IntEnum):
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131
     STREAMS_TOPOLOGY_FENCED = 132
     SHARE_SESSION_LIMIT_REACHED = 133
+    GROUP_DELETION_FAILED = 134
+    STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135
+    CONTROLLER_ID_NOT_REGISTERED = 136
 
     @property
     def is_retriable(self) -> bool:

@@ -15,7 +15,7 @@ Response: int32 correlation_id, then tagged fields when the message is flexible.
 ApiVersions, whose response header never has any: a client sends it before it can know the versions
 that the broker supports (KIP-511).
 
-Source: RequestHeader.json and ResponseHeader.json of Apache Kafka 4.3.
+Source: RequestHeader.json and ResponseHeader.json of Apache Kafka 4.4.
 """
 
 from struct import Struct, error

@@ -9,7 +9,7 @@ fields of flexible responses:
 | NodeEndpoints | response, tag 0 | compact array of: int32 node id, compact string host, |
 | | | int32 port, compact nullable string rack, no tags |
 
-Source: ProduceResponse.json and FetchResponse.json of Apache Kafka 4.3.
+Source: ProduceResponse.json and FetchResponse.json of Apache Kafka 4.4.
 """
 
 from collections.abc import Sequence

@@ -24,11 +24,12 @@ from uuid import UUID
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.records.java_text import mark_as_java
 
-# A Fetch of every partition of a large cluster has some ten thousand elements; at a few hundred
-# bytes per decoded element this limits one malicious request to 30 MB, and at some microseconds each
-# to a part of a second.
-MAX_ARRAY_ELEMENTS: Final = 65_536
-# Kafka's messages have at most four in one struct, and clients send none that the version does not know.
+# A client of 100,000 topics of one partition each names all of them in one request. At a few hundred bytes per decoded
+# element this limits one malicious request to 100 MB, and at some microseconds each to some seconds, in steps. Apache
+# Kafka 4.4 refuses a single array of more than a million.
+MAX_ARRAY_ELEMENTS: Final = 210_000
+# Kafka's messages have at most four in one struct, and clients send none that the version does not know. Apache Kafka
+# 4.4 refuses more than 10,000.
 MAX_TAGGED_FIELDS: Final = 16
 
 # What Kafka accepts, whatever length the compact form could have.
@@ -36,6 +37,8 @@ MAX_STRING_BYTES: Final = 32_767
 
 # A mark takes three bytes: what a longer string with bytes that are no UTF-8 becomes might not be written.
 MAX_MARKED_BYTES: Final = MAX_STRING_BYTES // 3
+
+STEP_ELEMENTS: Final = 256  # of a message that is read or written in steps: less than a millisecond
 
 UUID_BYTES: Final = 16
 UUID_ZERO_BYTES: Final = bytes(UUID_BYTES)
@@ -90,7 +93,7 @@ def skip_tagged_fields(data: memoryview, position: int) -> int:
         ProtocolError: they are malformed, too many, or exceed the buffer.
     """
     count, position = read_uvarint(data, position)
-    _check_tagged_fields(count)
+    check_tagged_fields(count)
     for _ in range(count):
         _, position = read_uvarint(data, position)
         size, position = read_uvarint(data, position)
@@ -100,7 +103,8 @@ def skip_tagged_fields(data: memoryview, position: int) -> int:
     return position
 
 
-def _check_tagged_fields(count: int) -> None:
+def check_tagged_fields(count: int) -> None:
+    """Refuse more tagged fields than any struct has."""
     if count > MAX_TAGGED_FIELDS:
         raise ProtocolError(f"struct has {count} tagged fields, more than {MAX_TAGGED_FIELDS}")
 
@@ -244,6 +248,14 @@ class Reader:
         self.begin_array(count, min_element_bytes)
         return [read(self) for _ in range(count)]
 
+    def elements_ended(self, count: int) -> bool:
+        """Count elements; True at the end of a step."""
+        self.elements_of_step += count
+        if self.elements_of_step < STEP_ELEMENTS:
+            return False
+        self.elements_of_step %= STEP_ELEMENTS
+        return True
+
     def begin_array(self, count: int, min_element_bytes: int) -> None:
         """Count the elements of an array whose length has just been read."""
         bytes_left = len(self.data) - self.position
@@ -253,7 +265,7 @@ class Reader:
         """Read the fields with a known tag, each from exactly its bytes; skip the others."""
         values: dict[int, Any] = {}
         count = self.uvarint()
-        _check_tagged_fields(count)
+        check_tagged_fields(count)
         for _ in range(count):
             tag = self.uvarint()
             field = Reader(self.take(self.uvarint()), self.elements_left)

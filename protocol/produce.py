@@ -26,7 +26,7 @@ Response, likewise:
 | int32 | throttle_time_ms |
 | tag 0 | (from 10) node endpoints |
 
-Source: ProduceRequest.json and ProduceResponse.json of Apache Kafka 4.3.
+Source: ProduceRequest.json and ProduceResponse.json of Apache Kafka 4.4.
 """
 
 from collections.abc import Generator, Sequence

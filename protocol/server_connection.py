@@ -28,7 +28,7 @@ and are the system's again with the last view.
 Only a Produce and a Fetch may be that large. Any other request beyond `MAX_REQUEST_BYTES` ends the
 connection as soon as its key has come.
 
-Source: NetworkReceive.java of Apache Kafka 4.3 for the limits of a frame.
+Source: NetworkReceive.java of Apache Kafka 4.4 for the limits of a frame.
 """
 
 import mmap

@@ -10,8 +10,6 @@ Version notes:
 Source: AddRaftVoterRequest.json, AddRaftVoterResponse.json; KIP-853.
 """
 
-from typing import Any
-
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
@@ -30,7 +28,9 @@ class AddRaftVoterHandler:
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum
 
-    async def handle(self, context: RequestContext, request: AddRaftVoterRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: AddRaftVoterRequest
+    ) -> AddRaftVoterResponse:
         """Forward the request to the quorum's leader, and wait for its answer."""
         del context
         if request.voter_id < 0 or not request.listeners:
@@ -56,5 +56,5 @@ class AddRaftVoterHandler:
         return _answer(ErrorCode.NONE, None)
 
 
-def _answer(code: ErrorCode, message: str | None) -> Any:
+def _answer(code: ErrorCode, message: str | None) -> AddRaftVoterResponse:
     return AddRaftVoterResponse(throttle_time_ms=0, error_code=int(code), error_message=message)

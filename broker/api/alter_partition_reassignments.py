@@ -14,8 +14,6 @@ Version notes:
 Source: AlterPartitionReassignmentsRequest.json, AlterPartitionReassignmentsResponse.json; KIP-455.
 """
 
-from typing import Any
-
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
 from headrace.metadata.client import MetadataClient
@@ -42,7 +40,7 @@ class AlterPartitionReassignmentsHandler:
 
     async def handle(
         self, context: RequestContext, request: AlterPartitionReassignmentsRequest
-    ) -> Any:
+    ) -> AlterPartitionReassignmentsResponse:
         """Alter all of them by one change of the metadata."""
         wanted = [
             Reassignment(
@@ -60,7 +58,7 @@ class AlterPartitionReassignmentsHandler:
         except MetadataError as error:
             code, message = error_of(error)
             return _answer(request, int(code), message, [])
-        topics: dict[str, list[Any]] = {}
+        topics: dict[str, list[_Partition]] = {}
         async for asked, result in context.turns.each(
             list(zip(wanted, altered.results, strict=True))
         ):
@@ -78,8 +76,8 @@ def _answer(
     request: AlterPartitionReassignmentsRequest,
     code: int,
     message: str | None,
-    responses: list[Any],
-) -> Any:
+    responses: list[_Topic],
+) -> AlterPartitionReassignmentsResponse:
     return AlterPartitionReassignmentsResponse(
         throttle_time_ms=0,
         allow_replication_factor_change=request.allow_replication_factor_change,

@@ -9,7 +9,6 @@ Source: CreatePartitionsRequest.json, CreatePartitionsResponse.json; KIP-195.
 """
 
 from collections import Counter
-from typing import Any
 
 from headrace.broker.cluster.topic_creation import OPENING_TIMEOUT_MS
 from headrace.broker.network.request_context import RequestContext
@@ -29,7 +28,9 @@ class CreatePartitionsHandler:
         self._client = client
         self._partitions = partitions
 
-    async def handle(self, context: RequestContext, request: CreatePartitionsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: CreatePartitionsRequest
+    ) -> CreatePartitionsResponse:
         """Raise the partition count of each topic, or answer with the reason."""
         counts: Counter[str] = Counter()
         topics = {}

@@ -14,7 +14,6 @@ Source: CreateTopicsRequest.json, CreateTopicsResponse.json; KIP-464, KIP-525, K
 """
 
 from collections import Counter
-from typing import Any
 
 from headrace.broker.cluster.topic_creation import MAX_TOPICS, TopicCreation
 from headrace.broker.network.request_context import RequestContext
@@ -32,7 +31,7 @@ MAX_CONFIGS = 1_000  # of one topic; there are fewer keys
 _Result = CreateTopicsResponse.CreatableTopicResult
 _Config = _Result.CreatableTopicConfigs
 # The configs of topics, by their overrides.
-_Described = dict[frozenset[tuple[str, str]], list[Any]]
+_Described = dict[frozenset[tuple[str, str]], list[_Config]]
 
 
 class CreateTopicsHandler:
@@ -44,7 +43,9 @@ class CreateTopicsHandler:
         self._creation = creation
         self._config = config
 
-    async def handle(self, context: RequestContext, request: CreateTopicsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: CreateTopicsRequest
+    ) -> CreateTopicsResponse:
         """Create each topic, or answer with the reason."""
         refused = await self._refusals(context, request)
         wanted = [
@@ -96,7 +97,9 @@ class CreateTopicsHandler:
                 )
         return refused
 
-    async def _wrong_otherwise(self, topic: Any) -> tuple[ErrorCode, str] | None:
+    async def _wrong_otherwise(
+        self, topic: CreateTopicsRequest.CreatableTopic
+    ) -> tuple[ErrorCode, str] | None:
         """What is wrong with a topic besides a partition that is assigned twice, which Kafka finds last."""
         (result,) = await self._creation.create(
             [self._new_topic(topic)], validate_only=True, timeout_ms=0
@@ -104,7 +107,7 @@ class CreateTopicsHandler:
         found = result.error, result.message or ""
         return None if result.error == ErrorCode.NONE else found
 
-    def _new_topic(self, topic: Any) -> NewTopic:
+    def _new_topic(self, topic: CreateTopicsRequest.CreatableTopic) -> NewTopic:
         partitions = topic.num_partitions
         assignments = {
             assignment.partition_index: tuple(assignment.broker_ids)
@@ -120,7 +123,7 @@ class CreateTopicsHandler:
             replication_factor=topic.replication_factor,
         )
 
-    def _answer(self, new_topic: NewTopic, result: TopicResult, described: _Described) -> Any:
+    def _answer(self, new_topic: NewTopic, result: TopicResult, described: _Described) -> _Result:
         if result.error != ErrorCode.NONE:
             return self._error(result.name, result.error, result.message)
         # Most topics have the same configs, and an answer may have 10,000 topics.
@@ -144,7 +147,7 @@ class CreateTopicsHandler:
             configs=described[known_as],
         )
 
-    def _configs(self, overrides: dict[str, str]) -> list[Any]:
+    def _configs(self, overrides: dict[str, str]) -> list[_Config]:
         return [
             _Config(
                 name=entry.name,
@@ -156,7 +159,7 @@ class CreateTopicsHandler:
             for entry in describe_topic(overrides, BrokerLayers(static=self._config.static))
         ]
 
-    def _error(self, name: str, code: ErrorCode, message: str | None) -> Any:
+    def _error(self, name: str, code: ErrorCode, message: str | None) -> _Result:
         return _Result(
             name=name,
             topic_id=None,

@@ -1,4 +1,4 @@
-"""DeleteGroups (API key 42), versions 0 to 2.
+"""DeleteGroups (API key 42), versions 0 to 3.
 
 Behaviour:
   * A group without members is deleted with all its offsets; NON_EMPTY_GROUP otherwise,
@@ -8,17 +8,17 @@ Deviations from Apache Kafka:
   * A group with more than 500 offsets is deleted in parts. Meanwhile requests to it are answered
     COORDINATOR_LOAD_IN_PROGRESS.
 Version notes:
-  * 2: flexible.
+  * 2: flexible.  3: an error has a message.
 Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;
 `GroupCoordinatorShard.deleteGroups`.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.errors import KafkaError
+from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import DeleteGroupsRequest, DeleteGroupsResponse
 
 API = ApiKey.DELETE_GROUPS
@@ -34,10 +34,12 @@ class DeleteGroupsHandler:
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
 
-    async def handle(self, context: RequestContext, request: DeleteGroupsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DeleteGroupsRequest
+    ) -> DeleteGroupsResponse:
         """Delete each group."""
         group_ids = list(dict.fromkeys(request.groups_names))
-        results: list[Any] = []
+        results: list[ErrorCode | KafkaError] = []
         async for some in context.turns.batches(group_ids, GROUPS_AT_ONCE):
             results += await self._coordinator.delete_groups(some)
         return DeleteGroupsResponse(

@@ -24,7 +24,7 @@ Source: DeleteRecordsRequest.json, DeleteRecordsResponse.json; KIP-107; `Replica
 
 import asyncio
 import logging
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
@@ -68,7 +68,9 @@ class DeleteRecordsHandler:
         self._transit = partitions.transit
         self._inflight: dict[Partition, asyncio.Task[int]] = {}  # at most one of each partition
 
-    async def handle(self, context: RequestContext, request: DeleteRecordsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DeleteRecordsRequest
+    ) -> DeleteRecordsResponse:
         """Delete from each partition by itself, several at a time."""
         wanted = {
             (topic.name, partition.partition_index): partition.offset
@@ -92,7 +94,7 @@ class DeleteRecordsHandler:
                 else:
                     outcomes[key] = _Outcome(found)
             await asyncio.gather(*deletions)
-        topics: dict[str, list[Any]] = {}
+        topics: dict[str, list[_Partition]] = {}
         async for topic, index in context.turns.each(wanted):
             code, low_watermark = outcomes[topic, index]
             answer = _Partition(

@@ -11,7 +11,6 @@ Source: DeleteTopicsRequest.json, DeleteTopicsResponse.json; KIP-516.
 """
 
 from collections import Counter
-from typing import Any
 from uuid import UUID
 
 from headrace.broker.network.request_context import RequestContext
@@ -36,16 +35,18 @@ class DeleteTopicsHandler:
     def __init__(self, client: MetadataClient) -> None:
         self._client = client
 
-    async def handle(self, context: RequestContext, request: DeleteTopicsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DeleteTopicsRequest
+    ) -> DeleteTopicsResponse:
         """Delete each topic, or answer with the reason."""
         counts: Counter[tuple[str | None, UUID | None]] = Counter()
         if context.version >= BY_ID_SINCE:
             async for topic in context.turns.each(request.topics):
                 counts[topic.name, topic.topic_id] += 1
         else:
-            async for name in context.turns.each(request.topic_names):
-                counts[name, None] += 1
-        answers: list[Any] = []
+            async for topic_name in context.turns.each(request.topic_names):
+                counts[topic_name, None] += 1
+        answers: list[_Result] = []
         wanted: list[str | UUID] = []
         async for name, topic_id in context.turns.each(counts):
             if (name is None) == (topic_id is None) or self._is_internal(name, topic_id):
@@ -69,5 +70,5 @@ class DeleteTopicsHandler:
 
     def _answer(
         self, name: str | None, topic_id: UUID | None, code: ErrorCode, message: str | None
-    ) -> Any:
+    ) -> _Result:
         return _Result(name=name, topic_id=topic_id, error_code=int(code), error_message=message)

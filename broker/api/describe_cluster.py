@@ -7,8 +7,6 @@ Version notes:
 Source: DescribeClusterRequest.json, DescribeClusterResponse.json; KIP-700.
 """
 
-from typing import Any
-
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
@@ -27,7 +25,9 @@ class DescribeClusterHandler:
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
 
-    async def handle(self, context: RequestContext, request: DescribeClusterRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DescribeClusterRequest
+    ) -> DescribeClusterResponse:
         """Describe the cluster through the listener that was used."""
         endpoint_type = request.endpoint_type if context.version >= 1 else BROKERS
         if endpoint_type != BROKERS:
@@ -53,7 +53,12 @@ class DescribeClusterHandler:
         ]
         return self._answer(BROKERS, ErrorCode.NONE, brokers)
 
-    def _answer(self, endpoint_type: int, code: ErrorCode, brokers: list[Any]) -> Any:
+    def _answer(
+        self,
+        endpoint_type: int,
+        code: ErrorCode,
+        brokers: list[DescribeClusterResponse.DescribeClusterBroker],
+    ) -> DescribeClusterResponse:
         return DescribeClusterResponse(
             throttle_time_ms=0,
             error_code=int(code),

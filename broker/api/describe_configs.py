@@ -15,7 +15,7 @@ Source: DescribeConfigsRequest.json, DescribeConfigsResponse.json; KIP-133, KIP-
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.describe import (
@@ -50,7 +50,7 @@ _TOO_LARGE: Final = (
 
 
 async def _merged(
-    context: RequestContext, resources: Sequence[Any]
+    context: RequestContext, resources: Sequence[DescribeConfigsRequest.DescribeConfigsResource]
 ) -> dict[tuple[int, str], set[str] | None]:
     """Each resource once, with the keys that are asked for at any of its places; None for all keys."""
     merged: dict[tuple[int, str], set[str] | None] = {}
@@ -83,14 +83,16 @@ class DescribeConfigsHandler:
         self._client = client
         self._config = config
 
-    async def handle(self, context: RequestContext, request: DescribeConfigsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DescribeConfigsRequest
+    ) -> DescribeConfigsResponse:
         """Describe each resource."""
         merged = await _merged(context, request.resources)
         results = []
         size_bytes = 0
         for (resource_type, name), wanted in merged.items():
             code, message = ErrorCode.NONE, None
-            entries: list[Any] = []
+            entries: list[_Entry] = []
             try:
                 described = [
                     entry
@@ -148,7 +150,7 @@ class DescribeConfigsHandler:
             static=self._config.static,
         )
 
-    def _entry(self, entry: ConfigEntry, request: DescribeConfigsRequest) -> Any:
+    def _entry(self, entry: ConfigEntry, request: DescribeConfigsRequest) -> _Entry:
         synonyms = entry.synonyms if request.include_synonyms else ()
         return _Entry(
             name=entry.name,

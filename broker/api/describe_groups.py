@@ -15,7 +15,7 @@ Source: DescribeGroupsRequest.json, DescribeGroupsResponse.json;
 `GroupMetadataManager.describeGroups`.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.coordinator.group.requests import DescribedGroup
 from headrace.broker.coordinator.group.states import GroupState
@@ -33,7 +33,8 @@ API = ApiKey.DESCRIBE_GROUPS
 
 GROUP_ID_NOT_FOUND_SINCE: Final = 6
 # AclOperation READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS: what a group allows.
-GROUP_OPERATIONS: Final = frozenset({3, 6, 8, 10, 11})
+GROUP_OPERATIONS: Final = sum(1 << it for it in (3, 6, 8, 10, 11))
+NO_OPERATIONS: Final = -(1 << 31)  # they were not asked for
 
 _TOO_LARGE: Final = (
     f"the answer would exceed {MAX_ANSWER_BYTES} bytes: ask for fewer groups at once"
@@ -51,10 +52,14 @@ class DescribeGroupsHandler:
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
 
-    async def handle(self, context: RequestContext, request: DescribeGroupsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DescribeGroupsRequest
+    ) -> DescribeGroupsResponse:
         """Describe each group."""
-        operations = set(GROUP_OPERATIONS) if request.include_authorized_operations else None
-        groups: list[Any] = []
+        operations = NO_OPERATIONS
+        if request.include_authorized_operations:
+            operations = GROUP_OPERATIONS
+        groups: list[_Group] = []
         size_bytes = 0
         for group_id in dict.fromkeys(request.groups):
             (result,) = await self._coordinator.describe_groups([group_id])
@@ -77,7 +82,7 @@ class DescribeGroupsHandler:
         return DescribeGroupsResponse(throttle_time_ms=0, groups=groups)
 
 
-def _described(group: DescribedGroup, operations: set[int] | None) -> Any:
+def _described(group: DescribedGroup, operations: int) -> _Group:
     return _Group(
         error_code=int(ErrorCode.NONE),
         error_message=None,
@@ -100,7 +105,7 @@ def _described(group: DescribedGroup, operations: set[int] | None) -> Any:
     )
 
 
-def _missing(group_id: str) -> Any:
+def _missing(group_id: str) -> _Group:
     return _Group(
         error_code=int(ErrorCode.GROUP_ID_NOT_FOUND),
         error_message=f"Group {group_id} not found.",
@@ -110,7 +115,7 @@ def _missing(group_id: str) -> Any:
     )
 
 
-def _refused(group_id: str, error: ErrorCode, message: str | None = None) -> Any:
+def _refused(group_id: str, error: ErrorCode, message: str | None = None) -> _Group:
     return _Group(error_code=int(error), error_message=message, group_id=group_id, members=[])
 
 

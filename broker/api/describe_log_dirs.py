@@ -10,8 +10,6 @@ Version notes:
 Source: DescribeLogDirsRequest.json, DescribeLogDirsResponse.json; KIP-113, KIP-827.
 """
 
-from typing import Any
-
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
@@ -36,7 +34,9 @@ class DescribeLogDirsHandler:
         self._partitions = partitions
         self._bucket = bucket
 
-    async def handle(self, context: RequestContext, request: DescribeLogDirsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DescribeLogDirsRequest
+    ) -> DescribeLogDirsResponse:
         """Describe the partitions asked for, or all of this broker."""
         wanted: set[tuple[str, int]] | None = None
         if request.topics is not None:
@@ -74,7 +74,7 @@ class DescribeLogDirsHandler:
         )
 
 
-def _partition(partition: Partition) -> Any:
+def _partition(partition: Partition) -> _Partition:
     return _Partition(
         partition_index=partition.index,
         partition_size=partition.size_bytes,

@@ -13,7 +13,7 @@ Source: DescribeQuorumRequest.json, DescribeQuorumResponse.json; KIP-595, KIP-83
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
@@ -31,7 +31,7 @@ CONTROLLER_LISTENER: Final = "CONTROLLER"  # used by controllers only, not by cl
 
 _Topic = DescribeQuorumResponse.TopicData
 _Partition = _Topic.PartitionData
-_Replica = _Partition.ReplicaState
+_Replica = DescribeQuorumResponse.ReplicaState
 _Node = DescribeQuorumResponse.Node
 
 
@@ -43,7 +43,9 @@ class DescribeQuorumHandler:
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum
 
-    async def handle(self, context: RequestContext, request: DescribeQuorumRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DescribeQuorumRequest
+    ) -> DescribeQuorumResponse:
         """Ask the quorum's leader, and answer for each partition that was asked about."""
         try:
             described = await self._quorum.describe()
@@ -73,7 +75,7 @@ class DescribeQuorumHandler:
         )
 
 
-def _partition(topic: str, index: int, described: QuorumDescribed) -> Any:
+def _partition(topic: str, index: int, described: QuorumDescribed) -> _Partition:
     if (topic, index) != (METADATA_TOPIC, METADATA_PARTITION):
         return _Partition(
             partition_index=index,
@@ -97,7 +99,7 @@ def _partition(topic: str, index: int, described: QuorumDescribed) -> Any:
     )
 
 
-def _replica(member: QuorumMember) -> Any:
+def _replica(member: QuorumMember) -> _Replica:
     known = member.directory_id != NO_DIRECTORY
     return _Replica(
         replica_id=member.node_id,
@@ -108,7 +110,7 @@ def _replica(member: QuorumMember) -> Any:
     )
 
 
-def _nodes(members: Sequence[QuorumMember]) -> list[Any]:
+def _nodes(members: Sequence[QuorumMember]) -> list[_Node]:
     """Controllers with their addresses; brokers have none for this."""
     return [
         _Node(

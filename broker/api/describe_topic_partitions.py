@@ -11,7 +11,6 @@ Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.jso
 """
 
 from heapq import merge
-from typing import Any
 
 from headrace.broker.cluster.cluster_view import ClusterView, SeenCluster
 from headrace.broker.network.request_context import RequestContext
@@ -40,7 +39,9 @@ class DescribeTopicPartitionsHandler:
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
 
-    async def handle(self, context: RequestContext, request: DescribeTopicPartitionsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: DescribeTopicPartitionsRequest
+    ) -> DescribeTopicPartitionsResponse:
         """Describe from the cursor on."""
         if request.cursor is not None and request.cursor.partition_index < 0:
             return self._refusal([it.name async for it in context.turns.each(request.topics)])
@@ -52,7 +53,7 @@ class DescribeTopicPartitionsHandler:
         parts = [sorted(some) async for some in context.turns.batches(asked, NAMES_AT_ONCE)]
         limit = request.response_partition_limit
         room = min(limit, MAX_PARTITIONS) if limit > 0 else MAX_PARTITIONS
-        answers: list[Any] = []
+        answers: list[_Topic] = []
         cursor = None
         async for name in context.turns.each(merge(*parts)):
             if request.cursor is not None and name < request.cursor.topic_name:
@@ -86,7 +87,7 @@ class DescribeTopicPartitionsHandler:
 
     def _describe(
         self, seen: SeenCluster, topic: TopicImage, partitions: tuple[PartitionImage, ...]
-    ) -> Any:
+    ) -> _Topic:
         return _Topic(
             error_code=0,
             name=topic.name,
@@ -102,7 +103,7 @@ class DescribeTopicPartitionsHandler:
             ],
         )
 
-    def _refusal(self, names: list[str]) -> Any:
+    def _refusal(self, names: list[str]) -> DescribeTopicPartitionsResponse:
         """The answer to a request that cannot be meant, in the place of each topic."""
         code = int(ErrorCode.INVALID_REQUEST)
         topics = [
@@ -111,7 +112,7 @@ class DescribeTopicPartitionsHandler:
         ]
         return DescribeTopicPartitionsResponse(throttle_time_ms=0, topics=topics, next_cursor=None)
 
-    def _missing(self, name: str) -> Any:
+    def _missing(self, name: str) -> _Topic:
         code = (
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if is_valid_topic_name(name)

@@ -9,7 +9,7 @@ want the same one find it made.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Generator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from headrace.broker.cluster.cluster_view import SeenCluster
@@ -17,6 +17,7 @@ from headrace.broker.network.request_context import RequestContext
 from headrace.broker.network.turn_share import ITEMS_PER_LOOK
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.metadata.image import TopicImage
+from headrace.metadata.images.brokers import Brokers
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import EncodedElement, MetadataResponse, encode_element_steps
 
@@ -32,7 +33,7 @@ _Key = tuple[int, tuple[int, ...], UUID]  # version, brokers with the listener, 
 
 class _Kept(NamedTuple):
     topic: TopicImage
-    brokers: Any  # of the image, by identity
+    brokers: Brokers  # of the image, by identity
     encoded: EncodedElement
 
     @property

@@ -7,12 +7,12 @@ those handlers are loaded when the node is ready, or when the first request want
 
 import asyncio
 import struct
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from typing import Final
 
 from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.api.produce import ProduceHandler
-from headrace.broker.network.request_context import Handler, RequestContext
+from headrace.broker.network.request_context import Handler, RequestContext, RestOfRequest
 from headrace.broker.network.session import ConnectionInfo, Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
@@ -25,6 +25,9 @@ from headrace.protocol.server_connection import Frame
 _SIZE = struct.Struct(">i")
 _PRODUCE = int(ApiKey.PRODUCE)
 _FETCH = int(ApiKey.FETCH)
+
+# That are decoded and served at once, over all connections: each may take 100 MB. Others wait as they were received.
+MAX_LARGE_REQUESTS: Final = 4
 
 
 class ApiDispatcher:
@@ -49,6 +52,7 @@ class ApiDispatcher:
         self._load_others = load_others
         self._loading = asyncio.Lock()
         self._are_all_loaded = False
+        self._large = asyncio.Semaphore(MAX_LARGE_REQUESTS)
         self._wall_clock_ms = wall_clock_ms
         self._metrics = metrics
         self._turns = turns
@@ -71,7 +75,7 @@ class ApiDispatcher:
 
     def dispatch(
         self, frame: Frame, connection: ConnectionInfo, reply: Reply
-    ) -> Coroutine[Any, Any, None] | None:
+    ) -> RestOfRequest | None:
         """Serve one request; see `Dispatcher.dispatch`."""
         header = frame.header
         key, version = header.api_key, header.api_version
@@ -102,10 +106,24 @@ class ApiDispatcher:
         if key == _FETCH:
             return self._fetch.start(context, frame.body, reply)
         steps = messages.decode_request_steps(ApiKey(key), version, frame.body)
+        if messages.is_large(key, frame.body):
+            return self._serve_large(context, steps, reply)
         return self._serve(context, steps, reply)
 
+    async def _serve_large(
+        self,
+        context: RequestContext,
+        decoding: Generator[None, None, messages.KafkaMessage],
+        reply: Reply,
+    ) -> None:
+        async with self._large:
+            await self._serve(context, decoding, reply)
+
     async def _serve(
-        self, context: RequestContext, decoding: Generator[None, None, Any], reply: Reply
+        self,
+        context: RequestContext,
+        decoding: Generator[None, None, messages.KafkaMessage],
+        reply: Reply,
     ) -> None:
         header, turns = context.header, self._turns
         await turns.pause()  # many connections may have sent something small

@@ -10,7 +10,8 @@ Version notes:
 Source: ElectLeadersRequest.json, ElectLeadersResponse.json; ReplicationControlManager.java, `electLeaders`.
 """
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from headrace.broker.cluster.cluster_view import NO_LEADER, ClusterView, live_leader
 from headrace.broker.network.request_context import RequestContext
@@ -39,7 +40,9 @@ class ElectLeadersHandler:
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
 
-    async def handle(self, context: RequestContext, request: ElectLeadersRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: ElectLeadersRequest
+    ) -> ElectLeadersResponse:
         """Answer from the newest metadata."""
         kind = request.election_type if context.version >= TYPES_SINCE else PREFERRED
         if kind not in (PREFERRED, UNCLEAN):
@@ -60,7 +63,7 @@ class ElectLeadersHandler:
         return _answer(context.version, ErrorCode.NONE, results)
 
 
-def _asked(request: ElectLeadersRequest, image: MetadataImage) -> list[tuple[str, Any]]:
+def _asked(request: ElectLeadersRequest, image: MetadataImage) -> list[tuple[str, Iterable[int]]]:
     if request.topic_partitions is not None:
         return [(it.topic, it.partitions) for it in request.topic_partitions]
     topics = sorted(image.topics.values(), key=lambda it: it.name)
@@ -82,7 +85,7 @@ def _outcome(image: MetadataImage, name: str, index: int, kind: int) -> _Outcome
     return _Outcome(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, message)
 
 
-def _answer(version: int, code: ErrorCode, results: list[Any]) -> Any:
+def _answer(version: int, code: ErrorCode, results: list[_Topic]) -> ElectLeadersResponse:
     answer = ElectLeadersResponse(throttle_time_ms=0, replica_election_results=results)
     if version >= TYPES_SINCE:
         answer.error_code = int(code)

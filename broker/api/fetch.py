@@ -13,13 +13,12 @@ Deviations from Apache Kafka:
     followers).
 Version notes:
   * 7: sessions.  9: leader epoch of the client.  12: flexible.  13: topic ids.  16: node endpoints.
-Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.3; KIP-74, KIP-98, KIP-227, KIP-516, KIP-951.
+Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.4; KIP-74, KIP-98, KIP-227, KIP-516, KIP-951.
 """
 
 import asyncio
-from collections.abc import Coroutine, Generator, Sequence
+from collections.abc import Generator, Sequence
 from functools import partial
-from typing import Any
 
 from headrace.broker.api.current_leaders import name_leaders
 from headrace.broker.cluster.cluster_view import ClusterView
@@ -34,7 +33,7 @@ from headrace.broker.fetch.reader import (
 from headrace.broker.fetch.session import FetchContext, FetchSession, SessionPartition
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.request_context import RequestContext, RestOfRequest
 from headrace.broker.network.session import Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.opening_queue import PartitionKey
@@ -92,7 +91,7 @@ class FetchHandler:
 
     def start(
         self, context: RequestContext, body: memoryview, reply: Reply
-    ) -> Coroutine[Any, Any, None] | None:
+    ) -> RestOfRequest | None:
         """Answer now when memory holds enough, else return the coroutine that waits and reads."""
         steps = self._steps(context, body, reply)
         if self._wakeups.is_behind:
@@ -100,12 +99,12 @@ class FetchHandler:
         try:
             next(steps)
         except StopIteration as end:
-            rest: Coroutine[Any, Any, None] | None = end.value
+            rest: RestOfRequest | None = end.value
             return rest
         return self._go_on(steps, reply)
 
     async def _go_on(
-        self, steps: Generator[None, None, Coroutine[Any, Any, None] | None], reply: Reply
+        self, steps: Generator[None, None, RestOfRequest | None], reply: Reply
     ) -> None:
         """Go on with a request that names many partitions, or has to know first what has moved."""
         await self._wakeups.caught_up()
@@ -120,7 +119,7 @@ class FetchHandler:
 
     def _steps(
         self, context: RequestContext, body: memoryview, reply: Reply
-    ) -> Generator[None, None, Coroutine[Any, Any, None] | None]:
+    ) -> Generator[None, None, RestOfRequest | None]:
         """Decode, and begin to serve; return what must run to complete the request."""
         version = context.version
         request = yield from decode_fetch_steps(version, body)
@@ -150,7 +149,7 @@ class FetchHandler:
     def _now_ms(self) -> int:
         return int(self._metrics.clock_s() * 1000)
 
-    def _leave_closed(self) -> Coroutine[Any, Any, None] | None:
+    def _leave_closed(self) -> RestOfRequest | None:
         """The rest of what this request, or one before it, has closed."""
         if self._sessions.closed:
             return self._turns.run(self._sessions.leave_closed())

@@ -20,7 +20,7 @@ Version notes:
 Source: FindCoordinatorRequest.json, FindCoordinatorResponse.json; `KafkaApis.getCoordinator`.
 """
 
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
@@ -65,7 +65,9 @@ class FindCoordinatorHandler:
     def __init__(self, nodes: CoordinatorNodes) -> None:
         self._nodes = nodes
 
-    async def handle(self, context: RequestContext, request: FindCoordinatorRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: FindCoordinatorRequest
+    ) -> FindCoordinatorResponse:
         """Look up one key, or several."""
         if context.version < BATCHED_KEYS_SINCE:
             found = await self._find(context, request.key_type, request.key)

@@ -10,8 +10,6 @@ Version notes:
 Source: HeartbeatRequest.json, HeartbeatResponse.json; `GroupCoordinatorService.heartbeat`.
 """
 
-from typing import Any
-
 from headrace.broker.coordinator.group.requests import HeartbeatRequest as GroupHeartbeat
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
@@ -30,7 +28,7 @@ class HeartbeatHandler:
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
 
-    async def handle(self, context: RequestContext, request: HeartbeatRequest) -> Any:
+    async def handle(self, context: RequestContext, request: HeartbeatRequest) -> HeartbeatResponse:
         """Refresh a session."""
         del context
         try:

@@ -13,7 +13,6 @@ Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.jso
 """
 
 from collections import Counter
-from typing import Any
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.dynamic_keys import DRAIN_KEY
@@ -40,7 +39,9 @@ class IncrementalAlterConfigsHandler:
     def __init__(self, client: MetadataClient) -> None:
         self._client = client
 
-    async def handle(self, context: RequestContext, request: IncrementalAlterConfigsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: IncrementalAlterConfigsRequest
+    ) -> IncrementalAlterConfigsResponse:
         """Alter each resource, or answer with the reason."""
         repeated: Counter[tuple[int, str]] = Counter()
         async for resource in context.turns.each(request.resources):
@@ -90,7 +91,7 @@ class IncrementalAlterConfigsHandler:
         return IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=responses)
 
 
-def _is_dynamic(resource: Any) -> bool:
+def _is_dynamic(resource: IncrementalAlterConfigsRequest.AlterConfigsResource) -> bool:
     """Whether a broker's settings are named that can be changed while it runs, and no others."""
     return (
         resource.resource_type == BROKER

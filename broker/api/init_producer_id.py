@@ -12,8 +12,6 @@ Version notes:
 Source: InitProducerIdRequest.json, InitProducerIdResponse.json; KIP-98, KIP-360.
 """
 
-from typing import Any
-
 from headrace.broker.cluster.producer_ids import ProducerIds
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.errors import MetadataError
@@ -32,7 +30,9 @@ class InitProducerIdHandler:
     def __init__(self, producer_ids: ProducerIds) -> None:
         self._producer_ids = producer_ids
 
-    async def handle(self, context: RequestContext, request: InitProducerIdRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: InitProducerIdRequest
+    ) -> InitProducerIdResponse:
         """Answer with an id and an epoch."""
         if request.transactional_id is not None:
             return self._answer(ErrorCode.INVALID_REQUEST)
@@ -46,7 +46,9 @@ class InitProducerIdHandler:
             return self._answer(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
         return self._answer(ErrorCode.NONE, fresh, 0)
 
-    def _answer(self, code: ErrorCode, producer_id: int = -1, epoch: int = -1) -> Any:
+    def _answer(
+        self, code: ErrorCode, producer_id: int = -1, epoch: int = -1
+    ) -> InitProducerIdResponse:
         return InitProducerIdResponse(
             throttle_time_ms=0,
             error_code=int(code),

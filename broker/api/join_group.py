@@ -15,7 +15,7 @@ Version notes:
 Source: JoinGroupRequest.json, JoinGroupResponse.json; `GroupCoordinatorService.joinGroup`.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.coordinator.group.requests import (
     NO_MEMBER_ID,
@@ -47,7 +47,7 @@ class JoinGroupHandler:
         self._coordinator = coordinator
         self._config = config
 
-    async def handle(self, context: RequestContext, request: JoinGroupRequest) -> Any:
+    async def handle(self, context: RequestContext, request: JoinGroupRequest) -> JoinGroupResponse:
         """Join, or answer with the error."""
         try:
             self._check(request)

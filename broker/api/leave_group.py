@@ -13,7 +13,7 @@ Version notes:
 Source: LeaveGroupRequest.json, LeaveGroupResponse.json; `GroupMetadataManager.classicGroupLeave`.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.coordinator.group.requests import LeavingMember
 from headrace.broker.coordinator.runtime import GroupCoordinator
@@ -36,7 +36,9 @@ class LeaveGroupHandler:
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
 
-    async def handle(self, context: RequestContext, request: LeaveGroupRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: LeaveGroupRequest
+    ) -> LeaveGroupResponse:
         """Remove the named members."""
         has_several = context.version >= SEVERAL_MEMBERS_SINCE
         if has_several:

@@ -10,7 +10,7 @@ Version notes:
 Source: ListGroupsRequest.json, ListGroupsResponse.json; `GroupMetadataManager.listGroups`.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.coordinator.group.requests import ListedGroup
 from headrace.broker.coordinator.runtime import GroupCoordinator
@@ -32,7 +32,9 @@ class ListGroupsHandler:
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
 
-    async def handle(self, context: RequestContext, request: ListGroupsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: ListGroupsRequest
+    ) -> ListGroupsResponse:
         """List what passes the filters."""
         states = {state.strip().lower() for state in request.states_filter or ()}
         types = {kind.strip().lower() for kind in request.types_filter or ()}
@@ -56,7 +58,7 @@ class ListGroupsHandler:
         )
 
 
-def _listed(group: ListedGroup) -> Any:
+def _listed(group: ListedGroup) -> ListGroupsResponse.ListedGroup:
     return ListGroupsResponse.ListedGroup(
         group_id=group.group_id,
         protocol_type=group.protocol_type,

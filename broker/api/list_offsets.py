@@ -17,7 +17,6 @@ Source: ListOffsetsRequest.json, ListOffsetsResponse.json; KIP-79, KIP-734, KIP-
 
 import logging
 from collections import Counter
-from typing import Any
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.offset_search import find_by_timestamp, find_newest
@@ -37,6 +36,7 @@ SINCE_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST
 
 _Topic = ListOffsetsResponse.ListOffsetsTopicResponse
 _Partition = _Topic.ListOffsetsPartitionResponse
+_Asked = ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition
 
 
 class ListOffsetsHandler:
@@ -47,7 +47,9 @@ class ListOffsetsHandler:
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
 
-    async def handle(self, context: RequestContext, request: ListOffsetsRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: ListOffsetsRequest
+    ) -> ListOffsetsResponse:
         """Look up each partition by itself."""
         asked: Counter[tuple[str, int]] = Counter()
         async for topic in context.turns.each(request.topics):
@@ -69,7 +71,7 @@ class ListOffsetsHandler:
                 topics.append(_Topic(name=topic.name, partitions=answers))
         return ListOffsetsResponse(throttle_time_ms=0, topics=topics)
 
-    async def _look_up(self, context: RequestContext, topic: str, asked: Any) -> Any:
+    async def _look_up(self, context: RequestContext, topic: str, asked: _Asked) -> _Partition:
         timestamp = asked.timestamp
         if timestamp < 0 and (
             timestamp < EARLIEST_PENDING_UPLOAD or context.version < SINCE_VERSION.get(timestamp, 0)
@@ -120,7 +122,7 @@ class ListOffsetsHandler:
             found = await find_by_timestamp(partition, timestamp)
         return found if found is not None else (-1, -1)
 
-    def _error(self, asked: Any, code: ErrorCode) -> Any:
+    def _error(self, asked: _Asked, code: ErrorCode) -> _Partition:
         return _Partition(
             partition_index=asked.partition_index,
             error_code=int(code),

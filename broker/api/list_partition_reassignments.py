@@ -7,8 +7,6 @@ Behaviour:
 Source: ListPartitionReassignmentsRequest.json, ListPartitionReassignmentsResponse.json; KIP-455.
 """
 
-from typing import Any
-
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.image import MetadataImage, MoveImage
@@ -32,7 +30,7 @@ class ListPartitionReassignmentsHandler:
 
     async def handle(
         self, context: RequestContext, request: ListPartitionReassignmentsRequest
-    ) -> Any:
+    ) -> ListPartitionReassignmentsResponse:
         """Answer from the newest metadata."""
         image = self._cluster.image
         moves = [move for _, move in sorted(image.moves.items())]
@@ -42,7 +40,7 @@ class ListPartitionReassignmentsHandler:
                 async for index in context.turns.each(asked.partition_indexes):
                     wanted.add((image.topic_ids.get(asked.name), index))
             moves = [it for it in moves if (it.topic_id, it.partition) in wanted]
-        topics: dict[str, list[Any]] = {}
+        topics: dict[str, list[_Partition]] = {}
         async for move in context.turns.each(moves):
             topics.setdefault(image.topics[move.topic_id].name, []).append(_listed(move, image))
         return ListPartitionReassignmentsResponse(
@@ -53,7 +51,7 @@ class ListPartitionReassignmentsHandler:
         )
 
 
-def _listed(move: MoveImage, image: MetadataImage) -> Any:
+def _listed(move: MoveImage, image: MetadataImage) -> _Partition:
     leader = image.topics[move.topic_id].partitions[move.partition].leader
     return _Partition(
         partition_index=move.partition,

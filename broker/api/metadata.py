@@ -18,7 +18,7 @@ Version notes:
 Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102; `KRaftMetadataCache.getPartitionMetadata`.
 """
 
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
 from headrace.broker.api.described_topics import DescribedTopics
@@ -27,13 +27,14 @@ from headrace.broker.cluster.topic_creation import MAX_TOPICS, TopicCreation
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.messages import MetadataRequest, MetadataResponse
+from headrace.protocol.messages import EncodedElement, MetadataRequest, MetadataResponse
 
 AUTO_CREATION_FLAG_SINCE = 4
 LOOKUP_BY_ID_SINCE = 12
 NAMES_AT_ONCE = 128  # created at once
 
 _Topic = MetadataResponse.MetadataResponseTopic
+_Asked = MetadataRequest.MetadataRequestTopic
 
 
 class MetadataHandler:
@@ -46,18 +47,18 @@ class MetadataHandler:
         self._creation = creation
         self._described = DescribedTopics()
 
-    async def handle(self, context: RequestContext, request: MetadataRequest) -> Any:
+    async def handle(self, context: RequestContext, request: MetadataRequest) -> MetadataResponse:
         """Describe the topics asked for, or all."""
         if request.topics is None or (context.version == 0 and not request.topics):
             seen = self._cluster.seen_by(context)
-            topics = [
+            topics: list[_Topic | EncodedElement] = [
                 await self._described.describe(context, seen, topic)
                 async for topic in context.turns.each(seen.image.topics.values())
             ]
         else:
-            await self._create_missing(context, request)
+            await self._create_missing(context, request, request.topics)
             seen = self._cluster.seen_by(context)
-            topics = await self._asked_for(context, request, seen)
+            topics = await self._asked_for(context, request.topics, seen)
         return MetadataResponse(
             throttle_time_ms=0,
             brokers=[
@@ -73,49 +74,52 @@ class MetadataHandler:
         )
 
     async def _asked_for(
-        self, context: RequestContext, request: MetadataRequest, seen: SeenCluster
-    ) -> list[Any]:
+        self, context: RequestContext, topics: Sequence[_Asked], seen: SeenCluster
+    ) -> list[_Topic | EncodedElement]:
         turns = context.turns
-        asked = {(it.name, it.topic_id): None async for it in turns.each(request.topics)}
-        if self._is_invalid(context, request):
+        asked = {(it.name, it.topic_id): None async for it in turns.each(topics)}
+        if self._is_invalid(context, topics):
             return [
                 self._error(ErrorCode.INVALID_REQUEST, name or "", topic_id)
                 async for name, topic_id in turns.each(asked)
             ]
-        answers = []
+        answers: list[_Topic | EncodedElement] = []
         async for name, topic_id in turns.each(asked):
             image = seen.image
-            by_id = (
-                name is None or topic_id is not None
-            )  # an id counts, whatever the name beside it
-            found = image.topic_by_id(topic_id) if by_id else image.topic(name)
+            found = None
+            if topic_id is not None:  # an id counts, whatever the name beside it
+                found = image.topic_by_id(topic_id)
+            elif name is not None:
+                found = image.topic(name)
             if found is not None:
                 answers.append(await self._described.describe(context, seen, found))
-            elif by_id:
+            elif topic_id is not None or name is None:
                 answers.append(self._error(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id))
             else:
                 answers.append(self._error(self._creation.why_missing(name), name, topic_id))
         return answers
 
-    def _is_invalid(self, context: RequestContext, request: MetadataRequest) -> bool:
+    def _is_invalid(self, context: RequestContext, topics: Sequence[_Asked]) -> bool:
         return context.version < LOOKUP_BY_ID_SINCE and any(
-            topic.name is None or topic.topic_id is not None for topic in request.topics
+            topic.name is None or topic.topic_id is not None for topic in topics
         )
 
-    async def _create_missing(self, context: RequestContext, request: MetadataRequest) -> None:
+    async def _create_missing(
+        self, context: RequestContext, request: MetadataRequest, topics: Sequence[_Asked]
+    ) -> None:
         may_create = context.version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
-        if not may_create or self._is_invalid(context, request):
+        if not may_create or self._is_invalid(context, topics):
             return
         image = self._cluster.image
         missing = {
             topic.name: None
-            async for topic in context.turns.each(request.topics)
+            async for topic in context.turns.each(topics)
             if topic.name is not None and topic.topic_id is None and image.topic(topic.name) is None
         }
         async for names in context.turns.batches(list(missing)[:MAX_TOPICS], NAMES_AT_ONCE):
             await self._creation.create_automatically(names)
 
-    def _error(self, code: ErrorCode, name: str | None, topic_id: UUID | None) -> Any:
+    def _error(self, code: ErrorCode, name: str | None, topic_id: UUID | None) -> _Topic:
         return _Topic(
             error_code=int(code),
             name=name,

@@ -15,7 +15,7 @@ Source: OffsetCommitRequest.json, OffsetCommitResponse.json; `KafkaApis.handleOf
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from headrace.broker.coordinator.group.requests import CommitRequest, OffsetEntry
@@ -34,6 +34,8 @@ ENTRIES_AT_ONCE: Final = 500
 
 _Topic = OffsetCommitResponse.OffsetCommitResponseTopic
 _Partition = _Topic.OffsetCommitResponsePartition
+_AskedTopic = OffsetCommitRequest.OffsetCommitRequestTopic
+_AskedPartition = _AskedTopic.OffsetCommitRequestPartition
 
 
 class OffsetCommitHandler:
@@ -45,11 +47,13 @@ class OffsetCommitHandler:
         self._coordinator = coordinator
         self._topics = topics
 
-    async def handle(self, context: RequestContext, request: OffsetCommitRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: OffsetCommitRequest
+    ) -> OffsetCommitResponse:
         """Commit the offsets of partitions that exist."""
         uses_ids = context.version >= TOPIC_IDS_SINCE
         entries: list[OffsetEntry] = []
-        known: list[Any] = []  # answers of partitions that exist, in the order of `entries`
+        known: list[_Partition] = []  # answers of partitions that exist, in the order of `entries`
         topics = []
         async for topic in context.turns.each(request.topics):
             name, topic_id = self._identify(topic, uses_ids=uses_ids)
@@ -71,7 +75,7 @@ class OffsetCommitHandler:
                 next(answers).error_code = int(error)
         return OffsetCommitResponse(throttle_time_ms=0, topics=topics)
 
-    def _identify(self, topic: Any, *, uses_ids: bool) -> tuple[str | None, UUID | None]:
+    def _identify(self, topic: _AskedTopic, *, uses_ids: bool) -> tuple[str | None, UUID | None]:
         """Give a topic's name, None when its id is not known, and its id."""
         if not uses_ids:
             return topic.name, self._topics.id_of(topic.name)
@@ -96,7 +100,7 @@ class OffsetCommitHandler:
             return [error.code] * len(entries)
 
 
-def _to_entry(topic: str, topic_id: UUID | None, partition: Any) -> OffsetEntry:
+def _to_entry(topic: str, topic_id: UUID | None, partition: _AskedPartition) -> OffsetEntry:
     return OffsetEntry(
         topic,
         partition.partition_index,

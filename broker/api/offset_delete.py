@@ -12,8 +12,6 @@ Source: OffsetDeleteRequest.json, OffsetDeleteResponse.json; KIP-496;
 `OffsetMetadataManager.deleteOffsets`.
 """
 
-from typing import Any
-
 from headrace.broker.coordinator.ports import TopicDirectory
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
@@ -36,11 +34,15 @@ class OffsetDeleteHandler:
         self._coordinator = coordinator
         self._topics = topics
 
-    async def handle(self, context: RequestContext, request: OffsetDeleteRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: OffsetDeleteRequest
+    ) -> OffsetDeleteResponse:
         """Delete the offsets that may be deleted."""
         unknown = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         partitions: list[tuple[str, int]] = []
-        known: list[Any] = []  # answers of partitions that exist, in the order of `partitions`
+        known: list[
+            _Partition
+        ] = []  # answers of partitions that exist, in the order of `partitions`
         topics = []
         async for topic in context.turns.each(request.topics):
             answers = []

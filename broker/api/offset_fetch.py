@@ -23,7 +23,7 @@ Source: OffsetFetchRequest.json, OffsetFetchResponse.json; `KafkaApis.handleOffs
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from headrace.broker.coordinator.group.requests import CommittedOffset, OffsetQuery
@@ -57,6 +57,9 @@ _Topics = _Group.OffsetFetchResponseTopics
 _Partitions = _Topics.OffsetFetchResponsePartitions
 _TopicOfOne = OffsetFetchResponse.OffsetFetchResponseTopic
 _PartitionOfOne = _TopicOfOne.OffsetFetchResponsePartition
+_AskedOfOne = OffsetFetchRequest.OffsetFetchRequestTopic
+_AskedTopic = _AskedOfOne | OffsetFetchRequest.OffsetFetchRequestGroup.OffsetFetchRequestTopics
+_AskedTopics = Sequence[_AskedTopic] | None
 
 
 _Found = (
@@ -90,13 +93,15 @@ class OffsetFetchHandler:
         self._coordinator = coordinator
         self._topics = topics
 
-    async def handle(self, context: RequestContext, request: OffsetFetchRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: OffsetFetchRequest
+    ) -> OffsetFetchResponse:
         """Look up the offsets of one group, or of several."""
         if context.version < SEVERAL_GROUPS_SINCE:
             asked_of_one = [(request.group_id, request.topics)]
             error, topics = (await self._fetch(context, asked_of_one))[request.group_id]
             if context.version < GROUP_ERROR_SINCE and error is not ErrorCode.NONE:
-                topics = await _each_partition(context, request.topics, error)
+                topics = await _each_partition(context, request.topics or (), error)
             return OffsetFetchResponse(
                 throttle_time_ms=0,
                 error_code=int(error),
@@ -119,7 +124,7 @@ class OffsetFetchHandler:
         )
 
     async def _fetch(
-        self, context: RequestContext, groups: Sequence[tuple[str, Any]]
+        self, context: RequestContext, groups: Sequence[tuple[str, _AskedTopics]]
     ) -> dict[str, tuple[ErrorCode, list[_Topic]]]:
         """Look up each group once."""
         answers: dict[str, tuple[ErrorCode, list[_Topic]]] = {}
@@ -141,7 +146,7 @@ class OffsetFetchHandler:
         return answers
 
     async def _merged(
-        self, context: RequestContext, groups: Sequence[tuple[str, Any]]
+        self, context: RequestContext, groups: Sequence[tuple[str, _AskedTopics]]
     ) -> dict[str, list[_Asked] | None]:
         """Each group once, each of its topics and partitions once; None where all are asked for."""
         uses_ids = context.version >= TOPIC_IDS_SINCE
@@ -168,9 +173,9 @@ class OffsetFetchHandler:
             raise found
         return found
 
-    def _identify(self, topic: Any, *, uses_ids: bool) -> _Asked:
+    def _identify(self, topic: _AskedTopic, *, uses_ids: bool) -> _Asked:
         indexes = dict.fromkeys(topic.partition_indexes)
-        if not uses_ids:
+        if not uses_ids or isinstance(topic, _AskedOfOne):
             return _Asked(topic.name, self._topics.id_of(topic.name), indexes)
         name = self._topics.name_of(topic.topic_id) if topic.topic_id else None
         return _Asked(name, topic.topic_id, indexes)
@@ -236,44 +241,32 @@ def _size_bytes(value: OffsetCommitValue | None) -> int:
     return _OFFSET_BYTES + (len(value.metadata) if value is not None else 0)
 
 
-async def _each_partition(context: RequestContext, topics: Any, error: ErrorCode) -> list[_Topic]:
+async def _each_partition(
+    context: RequestContext, topics: Iterable[_AskedOfOne], error: ErrorCode
+) -> list[_Topic]:
     return [
         _Topic(topic.name, None, topic.partition_indexes, [error] * len(topic.partition_indexes))
         async for topic in context.turns.each(topics)
     ]
 
 
-def _topic_of_one(topic: _Topic) -> Any:
+def _topic_of_one(topic: _Topic) -> _TopicOfOne:
     partitions = MadeWhenEncoded(_partition_of_one, topic.indexes, topic.found)
-    return _TopicOfOne(name=topic.name, partitions=partitions)
+    return _TopicOfOne(name=topic.name or "", partitions=partitions)
 
 
-def _topic_of_several(topic: _Topic) -> Any:
+def _topic_of_several(topic: _Topic) -> _Topics:
     partitions = MadeWhenEncoded(_partition_of_several, topic.indexes, topic.found)
     return _Topics(name=topic.name or "", topic_id=topic.topic_id, partitions=partitions)
 
 
-def _partition_of_one(partition: int, found: _Found) -> Any:
-    return _PartitionOfOne(**_fields(partition, found))
-
-
-def _partition_of_several(partition: int, found: _Found) -> Any:
-    return _Partitions(**_fields(partition, found))
-
-
-def _fields(partition: int, found: _Found) -> dict[str, Any]:
+def _partition_of_one(partition: int, found: _Found) -> _PartitionOfOne:
     if isinstance(found, ErrorCode):
-        return {
-            "partition_index": partition,
-            "committed_offset": NO_OFFSET,
-            "committed_leader_epoch": NO_LEADER_EPOCH,
-            "metadata": "",
-            "error_code": int(found),
-        }
-    return {
-        "partition_index": partition,
-        "committed_offset": found.offset,
-        "committed_leader_epoch": found.leader_epoch,
-        "metadata": found.metadata,
-        "error_code": int(ErrorCode.NONE),
-    }
+        return _PartitionOfOne(partition, NO_OFFSET, NO_LEADER_EPOCH, "", int(found))
+    return _PartitionOfOne(partition, found.offset, found.leader_epoch, found.metadata)
+
+
+def _partition_of_several(partition: int, found: _Found) -> _Partitions:
+    if isinstance(found, ErrorCode):
+        return _Partitions(partition, NO_OFFSET, NO_LEADER_EPOCH, "", int(found))
+    return _Partitions(partition, found.offset, found.leader_epoch, found.metadata)

@@ -9,8 +9,6 @@ Version notes:
 Source: OffsetForLeaderEpochRequest.json, OffsetForLeaderEpochResponse.json; KIP-101, KIP-279, KIP-320.
 """
 
-from typing import Any
-
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
@@ -20,6 +18,7 @@ from headrace.protocol.messages import OffsetForLeaderEpochRequest, OffsetForLea
 
 _Topic = OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult
 _End = _Topic.EpochEndOffset
+_Asked = OffsetForLeaderEpochRequest.OffsetForLeaderTopic.OffsetForLeaderPartition
 
 
 class OffsetForLeaderEpochHandler:
@@ -30,7 +29,9 @@ class OffsetForLeaderEpochHandler:
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
 
-    async def handle(self, context: RequestContext, request: OffsetForLeaderEpochRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: OffsetForLeaderEpochRequest
+    ) -> OffsetForLeaderEpochResponse:
         """Look up each partition."""
         return OffsetForLeaderEpochResponse(
             throttle_time_ms=0,
@@ -46,7 +47,7 @@ class OffsetForLeaderEpochHandler:
             ],
         )
 
-    def _look_up(self, topic: str, asked: Any) -> Any:
+    def _look_up(self, topic: str, asked: _Asked) -> _End:
         found = self._partitions.find(topic, asked.partition)
         code, epoch, end_offset = ErrorCode.NONE, -1, -1
         if not isinstance(found, Partition):

@@ -33,18 +33,19 @@ Deviations from Apache Kafka:
     is compacted or asks for another codec.
 Version notes:
   * 3: record format 2.  7: zstd.  8: record errors.  9: flexible.  10: current leader.  13: topic ids.
-Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.3; KIP-98, KIP-467, KIP-951, KIP-516.
+Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.4; KIP-98, KIP-467, KIP-951, KIP-516.
 """
 
 import asyncio
 import logging
 import struct
-from collections.abc import Callable, Coroutine, Generator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Generator, Sequence
+from typing import NamedTuple, TypeVar
 
 from headrace.broker.api.current_leaders import name_leaders
 from headrace.broker.api.pending_produce import PendingProduce
 from headrace.broker.cluster.cluster_view import ClientSide, ClusterView
+from headrace.broker.network.request_context import RestOfRequest
 from headrace.broker.network.session import Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition import append_rules
@@ -166,7 +167,7 @@ class ProduceHandler:
 
     def start(
         self, client: ClientSide, header: RequestHeader, body: memoryview, reply: Reply
-    ) -> Coroutine[Any, Any, None] | None:
+    ) -> RestOfRequest | None:
         """Append the request's batches now, else return the coroutine that does so later.
 
         Later is when there is room, and when batches that take long to validate have been validated.

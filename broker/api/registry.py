@@ -91,7 +91,9 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
             turns=services.connection_turns,
         ),
         handlers={
-            ApiKey.API_VERSIONS: ApiVersionsHandler(versions, lambda: services.client.image),
+            ApiKey.API_VERSIONS: ApiVersionsHandler(
+                versions, lambda: services.client.image, services.cluster.node_id
+            ),
             ApiKey.METADATA: MetadataHandler(services.cluster, services.creation),
         },
         load_others=load_others,

@@ -6,8 +6,6 @@ Behaviour:
 Source: RemoveRaftVoterRequest.json, RemoveRaftVoterResponse.json; KIP-853.
 """
 
-from typing import Any
-
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
@@ -26,7 +24,9 @@ class RemoveRaftVoterHandler:
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum
 
-    async def handle(self, context: RequestContext, request: RemoveRaftVoterRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: RemoveRaftVoterRequest
+    ) -> RemoveRaftVoterResponse:
         """Forward the request to the quorum's leader, and wait for its answer."""
         del context
         if request.voter_id < 0:
@@ -42,5 +42,5 @@ class RemoveRaftVoterHandler:
         return _answer(ErrorCode.NONE, None)
 
 
-def _answer(code: ErrorCode, message: str | None) -> Any:
+def _answer(code: ErrorCode, message: str | None) -> RemoveRaftVoterResponse:
     return RemoveRaftVoterResponse(throttle_time_ms=0, error_code=int(code), error_message=message)

@@ -14,7 +14,7 @@ Version notes:
 Source: SyncGroupRequest.json, SyncGroupResponse.json; `GroupMetadataManager.classicGroupSync`.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.coordinator.group.requests import SyncRequest, SyncResult
 from headrace.broker.coordinator.runtime import GroupCoordinator
@@ -36,7 +36,7 @@ class SyncGroupHandler:
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
 
-    async def handle(self, context: RequestContext, request: SyncGroupRequest) -> Any:
+    async def handle(self, context: RequestContext, request: SyncGroupRequest) -> SyncGroupResponse:
         """Sync, or answer with the error."""
         try:
             result = await self._coordinator.sync(_to_sync(context, request))

@@ -8,8 +8,6 @@ Deviations from Apache Kafka:
 Source: UnregisterBrokerRequest.json, UnregisterBrokerResponse.json; `ReplicationControlManager.unregisterBroker`.
 """
 
-from typing import Any
-
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
@@ -27,7 +25,9 @@ class UnregisterBrokerHandler:
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum
 
-    async def handle(self, context: RequestContext, request: UnregisterBrokerRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: UnregisterBrokerRequest
+    ) -> UnregisterBrokerResponse:
         """Forward the request to the controller, and wait until the local image shows it."""
         del context
         if request.broker_id < 0:
@@ -41,5 +41,5 @@ class UnregisterBrokerHandler:
         return _answer(ErrorCode.NONE, None)
 
 
-def _answer(code: ErrorCode, message: str | None) -> Any:
+def _answer(code: ErrorCode, message: str | None) -> UnregisterBrokerResponse:
     return UnregisterBrokerResponse(throttle_time_ms=0, error_code=int(code), error_message=message)

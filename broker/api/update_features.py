@@ -15,7 +15,7 @@ Version notes:
 Source: UpdateFeaturesRequest.json, UpdateFeaturesResponse.json; `FeatureControlManager`; KIP-584, KIP-778.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -41,7 +41,9 @@ class UpdateFeaturesHandler:
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum
 
-    async def handle(self, context: RequestContext, request: UpdateFeaturesRequest) -> Any:
+    async def handle(
+        self, context: RequestContext, request: UpdateFeaturesRequest
+    ) -> UpdateFeaturesResponse:
         """Forward the request to the quorum's leader, and wait until the local image shows the level."""
         updates = [
             FeatureUpdate(it.feature, it.max_version_level, _upgrade_type(context.version, it))
@@ -85,13 +87,17 @@ def _reason_against(update: FeatureUpdate) -> str:
     return ""
 
 
-def _upgrade_type(version: int, update: Any) -> int:
+def _upgrade_type(version: int, update: UpdateFeaturesRequest.FeatureUpdateKey) -> int:
     if version >= TYPES_SINCE:
         return int(update.upgrade_type)
     return int(UpgradeType.SAFE_DOWNGRADE if update.allow_downgrade else UpgradeType.UPGRADE)
 
 
-def _answer(code: ErrorCode, message: str | None, results: list[Any]) -> Any:
+def _answer(
+    code: ErrorCode,
+    message: str | None,
+    results: list[UpdateFeaturesResponse.UpdatableFeatureResult],
+) -> UpdateFeaturesResponse:
     return UpdateFeaturesResponse(
         throttle_time_ms=0, error_code=int(code), error_message=message, results=results
     )

@@ -45,7 +45,7 @@ GroupMetadataValue (0 to 4; written: 3), one generation of a classic group:
     4+n   | bytes           | assignment              | all      |
 
 Version 4 of both values is flexible (KIP-482): a string's or bytes' length is an unsigned varint
-of the length plus one, and tagged fields end each structure. Kafka 4.3 writes offsets in it, for
+of the length plus one, and tagged fields end each structure. Kafka 4.4 writes offsets in it, for
 the topic id, and groups in version 3; so does this module. A null value is a tombstone: the offset,
 or the group, was deleted.
 

@@ -23,7 +23,6 @@ from headrace.broker.fetch.session import (
 from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
-from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS
 
 MAX_SESSION_ID: Final = 2**31 - 1
 EVICTION_MS: Final = 120_000  # a session that was not used for this long may be evicted
@@ -31,8 +30,9 @@ EVICTION_MS: Final = 120_000  # a session that was not used for this long may be
 # another one.
 ABANDONED_MS: Final = 10_000
 # Over all sessions, about 200 MB. At this bound no session is created, and one that grows is closed; so is one with
-# more partitions than a request may name.
+# more partitions than one client ever has.
 MAX_PARTITIONS: Final = 500_000
+MAX_SESSION_PARTITIONS: Final = 150_000
 
 
 class FetchSessions:
@@ -152,7 +152,7 @@ class FetchSessions:
             return SessionlessContext(session, self.close)
         if (
             self.partition_count > self._max_partitions
-            or len(session.partitions) > MAX_ARRAY_ELEMENTS
+            or len(session.partitions) > MAX_SESSION_PARTITIONS
         ):
             self._remove(session.session_id)
             raise KafkaError(

@@ -1,11 +1,15 @@
 """What a handler gets about a request besides its fields."""
 
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from headrace.broker.network.turn_share import TurnShare
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.headers import RequestHeader
+
+# What of a request goes on as a task, when its first turn is over.
+RestOfRequest: TypeAlias = Coroutine[Any, Any, None]
 
 
 @dataclass(slots=True)  # frozen would take a microsecond more for each request

@@ -1,6 +1,6 @@
 """Gives work of one kind a bounded part of each turn of the event loop.
 
-A request may name 65,536 things, and an answer may be 100 MB: decoding, looking up, building and encoding them
+A request may name some 100,000 things, and an answer may be 100 MB: decoding, looking up, building and encoding them
 takes seconds, and so does replaying a coordinator's log. A thousand connections may each send something small, or
 wait for the same record. All other clients, the lease and the WAL live on the same loop. So all work of one kind
 together gets `SHARE_S` of one turn, and stops where it can. The kinds are:
@@ -42,6 +42,7 @@ class TurnShare:
         self._clock_s = clock_s
         self._share_s = share_s
         self._waiters_per_turn = waiters_per_turn
+        self._unlooked = 0  # items since somebody looked whether the share is used up
         self._ends_s: float | None = None  # of the share of this turn; None before anybody used it
         self.on_turn: Callable[[], None] = lambda: None  # called when the share of a turn begins
         # One for each piece of work at most: a task that waits, or what to call.
@@ -70,11 +71,20 @@ class TurnShare:
             await waiter
 
     async def each(self, items: Iterable[T], per_look: int = ITEMS_PER_LOOK) -> AsyncIterator[T]:
-        """Go through items, and let others run when the share of a turn is used up, which is looked at now and then."""
-        for number, item in enumerate(items, start=1):
+        """Go through items, and let others run when the share of a turn is used up, which is looked at now and then.
+
+        Items of all calls count together, and each call counts as one: many short lists are as much work as a long one.
+        """
+        for item in items:
             yield item
-            if number % per_look == 0:
+            self._unlooked += 1
+            if self._unlooked >= per_look:
+                self._unlooked = 0
                 await self.pause()
+        self._unlooked += 1
+        if self._unlooked >= per_look:
+            self._unlooked = 0
+            await self.pause()
 
     async def batches(self, items: Sequence[T], size: int) -> AsyncIterator[Sequence[T]]:
         """Go through items in batches, and let others run after each when the share of a turn is used up."""

@@ -8,7 +8,7 @@ rules need them: keys on a compacted topic, or another codec than the producer's
 The checks take time in proportion to the records, so those of all but small batches are a generator: see
 `headrace.protocol.records.walk`.
 
-Source: LogValidator.java and UnifiedLog.java of Apache Kafka 4.3.
+Source: LogValidator.java and UnifiedLog.java of Apache Kafka 4.4.
 """
 
 from collections.abc import Generator

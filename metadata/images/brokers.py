@@ -4,7 +4,6 @@ from enum import IntEnum
 from typing import ClassVar
 from uuid import UUID
 
-import immutables
 import msgspec
 
 from headrace.config.node import Endpoint
@@ -17,6 +16,7 @@ from headrace.metadata.records.brokers import (
     UnregisterBrokerRecord,
 )
 from headrace.metadata.records.logs import BrokerReachRecord, LogReach
+from headrace.persistent_map import PersistentMap
 
 
 class BrokerState(IntEnum):
@@ -55,7 +55,7 @@ class BrokerImage(msgspec.Struct, frozen=True, gc=False):
         return self.state in (BrokerState.EXPIRED, BrokerState.SHUT_DOWN)
 
 
-Brokers = immutables.Map[int, BrokerImage]
+Brokers = PersistentMap[int, BrokerImage]
 
 
 def active_brokers(brokers: Brokers) -> list[int]:

@@ -15,7 +15,6 @@ that assigned it, so drains and registrations of the owner are ordered by their 
 from enum import IntEnum
 from typing import Final
 
-import immutables
 import msgspec
 
 from headrace.invariants import InvariantError, require
@@ -33,6 +32,7 @@ from headrace.metadata.records.logs import (
     LogUploadedRecord,
     RemoveLogRecord,
 )
+from headrace.persistent_map import PersistentMap
 
 NO_POSITION: Final = -1
 
@@ -87,7 +87,7 @@ class LogImage(msgspec.Struct, frozen=True, gc=False):
         return self.state in (LogState.EMPTY, LogState.DRAINED, LogState.LOST)
 
 
-Logs = immutables.Map[int, LogImage]
+Logs = PersistentMap[int, LogImage]
 
 
 def log_record(log: LogImage) -> LogRecord:

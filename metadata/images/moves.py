@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Final
 from uuid import UUID
 
-import immutables
 import msgspec
 
 from headrace.invariants import require
 from headrace.metadata.records.topics import PartitionMoveEndedRecord, PartitionMoveRecord
+from headrace.persistent_map import PersistentMap
 
 MOVES_AT_ONCE: Final = 16  # that a source carries out, the oldest first; others wait
 
@@ -27,7 +27,7 @@ class MoveImage(msgspec.Struct, frozen=True, gc=False):
 
 
 PartitionKey = tuple[UUID, int]  # topic id and index
-Moves = immutables.Map[PartitionKey, MoveImage]
+Moves = PersistentMap[PartitionKey, MoveImage]
 
 
 def ended_moves(old: Moves, new: Moves) -> Iterator[tuple[PartitionKey, MoveImage]]:

@@ -9,7 +9,6 @@ from bisect import insort
 from collections.abc import Iterable
 from enum import IntEnum
 
-import immutables
 import msgspec
 
 from headrace.invariants import InvariantError, require
@@ -22,6 +21,7 @@ from headrace.metadata.records.objects import (
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
+from headrace.persistent_map import PersistentMap
 
 
 class ObjectState(IntEnum):
@@ -57,11 +57,11 @@ class ObjectImage(msgspec.Struct, frozen=True, gc=False):
     destroyed_ms: int  # 0: not marked
 
 
-Objects = immutables.Map[int, ObjectImage]
+Objects = PersistentMap[int, ObjectImage]
 # Object id -> when it expires (prepared), or when it was marked (destroyed).
-Deadlines = immutables.Map[int, int]
+Deadlines = PersistentMap[int, int]
 # Node id -> its committed Stream Set Objects as (order id, object id), oldest data first.
-StreamSetObjects = immutables.Map[int, tuple[tuple[int, int], ...]]
+StreamSetObjects = PersistentMap[int, tuple[tuple[int, int], ...]]
 
 
 class ObjectsImage(msgspec.Struct, frozen=True, gc=False):
@@ -74,7 +74,7 @@ class ObjectsImage(msgspec.Struct, frozen=True, gc=False):
     next_object_id: int
 
 
-NO_OBJECTS = ObjectsImage(immutables.Map(), immutables.Map(), immutables.Map(), immutables.Map(), 0)
+NO_OBJECTS = ObjectsImage(PersistentMap(), PersistentMap(), PersistentMap(), PersistentMap(), 0)
 
 
 class ObjectsDelta:

@@ -9,7 +9,6 @@ its batch):
 
 from uuid import UUID
 
-import immutables
 import msgspec
 
 from headrace.invariants import InvariantError, require
@@ -22,6 +21,7 @@ from headrace.metadata.records.streams import (
     StreamStateRecord,
     StreamTrimmedRecord,
 )
+from headrace.persistent_map import MapChanges, PersistentMap
 
 NO_NODE = -1
 NO_EPOCH = -1
@@ -64,7 +64,7 @@ class StreamImage(msgspec.Struct, frozen=True, gc=False):
         return self.state == StreamState.OPENED
 
 
-Streams = immutables.Map[int, StreamImage]
+Streams = PersistentMap[int, StreamImage]
 
 
 def object_index(stream: StreamImage, offset: int) -> int:
@@ -92,7 +92,7 @@ class StreamsDelta:
 
     def __init__(self, streams: Streams) -> None:
         self._old = streams
-        self._streams: immutables.MapMutation[int, StreamImage] | None = None
+        self._streams: MapChanges[int, StreamImage] | None = None
         self._rearranged: set[int] = set()  # their coverage is checked by `finish`
 
     def get(self, stream_id: int) -> StreamImage | None:
@@ -233,7 +233,7 @@ class StreamsDelta:
             raise InvariantError(f"stream {stream_id} exists")
         return stream
 
-    def _mutation(self) -> immutables.MapMutation[int, StreamImage]:
+    def _mutation(self) -> MapChanges[int, StreamImage]:
         if self._streams is None:
             self._streams = self._old.mutate()
         return self._streams

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-import immutables
 import msgspec
 
 from headrace.invariants import InvariantError, require
@@ -13,6 +12,7 @@ from headrace.metadata.records.topics import (
     TopicRecord,
 )
 from headrace.metadata.topic_names import collision_key
+from headrace.persistent_map import PersistentMap
 
 
 class PartitionImage(msgspec.Struct, frozen=True, gc=False):
@@ -33,10 +33,10 @@ class TopicImage(msgspec.Struct, frozen=True, gc=False):
     partitions: tuple[PartitionImage, ...]
 
 
-Topics = immutables.Map[UUID, TopicImage]
-TopicIds = immutables.Map[str, UUID]
+Topics = PersistentMap[UUID, TopicImage]
+TopicIds = PersistentMap[str, UUID]
 # Names that contain `.` or `_`, by the key on which they would collide.
-CollidingNames = immutables.Map[str, str]
+CollidingNames = PersistentMap[str, str]
 
 
 class TopicsDelta:
@@ -47,9 +47,9 @@ class TopicsDelta:
     """
 
     def __init__(self, topics: Topics, ids: TopicIds, colliding: CollidingNames) -> None:
-        self._topics = topics
-        self._ids = ids
-        self._colliding = colliding
+        self._topics = topics.mutate()
+        self._ids = ids.mutate()
+        self._colliding = colliding.mutate()
         self._changing: dict[UUID, list[PartitionImage]] = {}
 
     def add_topic(self, record: TopicRecord) -> None:
@@ -57,12 +57,12 @@ class TopicsDelta:
         require(record.topic_id not in self._topics, "topic ids are never reused")
         require(record.name not in self._ids, f"there is one topic {record.name}")
         topic = TopicImage(record.topic_id, record.name, ())
-        self._topics = self._topics.set(record.topic_id, topic)
-        self._ids = self._ids.set(record.name, record.topic_id)
+        self._topics[record.topic_id] = topic
+        self._ids[record.name] = record.topic_id
         key = collision_key(record.name)
         if key is not None:
             require(key not in self._colliding, f"{record.name} collides with no other topic")
-            self._colliding = self._colliding.set(key, record.name)
+            self._colliding[key] = record.name
 
     def add_partition(self, record: PartitionRecord) -> None:
         """Add the next partition of a topic."""
@@ -97,22 +97,19 @@ class TopicsDelta:
         if topic is None:
             raise InvariantError("a topic that is removed exists")
         self._changing.pop(record.topic_id, None)
-        self._topics = self._topics.delete(record.topic_id)
-        self._ids = self._ids.delete(topic.name)
+        del self._topics[record.topic_id]
+        del self._ids[topic.name]
         key = collision_key(topic.name)
         if key is not None:
-            self._colliding = self._colliding.delete(key)
+            del self._colliding[key]
         return topic.name
 
     def finish(self) -> tuple[Topics, TopicIds, CollidingNames]:
         """Return the new maps; the old ones where nothing has changed."""
-        if self._changing:
-            with self._topics.mutate() as topics:
-                for topic_id, partitions in self._changing.items():
-                    name = self._topics[topic_id].name
-                    topics[topic_id] = TopicImage(topic_id, name, tuple(partitions))
-                self._topics = topics.finish()
-        return self._topics, self._ids, self._colliding
+        for topic_id, partitions in self._changing.items():
+            name = self._topics[topic_id].name
+            self._topics[topic_id] = TopicImage(topic_id, name, tuple(partitions))
+        return self._topics.finish(), self._ids.finish(), self._colliding.finish()
 
     def _partitions(self, topic_id: UUID) -> list[PartitionImage]:
         partitions = self._changing.get(topic_id)

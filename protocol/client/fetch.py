@@ -3,7 +3,7 @@
 Topics are identified by their ids: a topic that was deleted and created again is another one. The layouts are in
 `headrace.protocol.fetch.request` and `headrace.protocol.fetch.response`.
 
-Source: FetchRequest.json and FetchResponse.json of Apache Kafka 4.3.
+Source: FetchRequest.json and FetchResponse.json of Apache Kafka 4.4.
 """
 
 from dataclasses import dataclass

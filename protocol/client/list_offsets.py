@@ -15,7 +15,7 @@ Answer:
 | array | topics: string name, array of partitions: int32 index, int16 error_code, int64 timestamp, |
 | | int64 offset, int32 leader_epoch |
 
-Source: ListOffsetsRequest.json and ListOffsetsResponse.json of Apache Kafka 4.3.
+Source: ListOffsetsRequest.json and ListOffsetsResponse.json of Apache Kafka 4.4.
 """
 
 from collections.abc import Mapping

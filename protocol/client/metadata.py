@@ -19,7 +19,7 @@ Answer:
 | | . arrays of int32: replicas, those in sync, those offline |
 | . int32 | . authorized operations |
 
-Source: MetadataRequest.json and MetadataResponse.json of Apache Kafka 4.3.
+Source: MetadataRequest.json and MetadataResponse.json of Apache Kafka 4.4.
 """
 
 from collections.abc import Mapping, Sequence

@@ -19,7 +19,7 @@ each topic, each forgotten topic and the body:
 
 From 17 on, followers may send tags in partitions; they are skipped.
 
-Source: FetchRequest.json of Apache Kafka 4.3.
+Source: FetchRequest.json of Apache Kafka 4.4.
 """
 
 from collections.abc import Callable, Generator
@@ -43,6 +43,9 @@ from headrace.protocol.primitives import (
     read_uvarint,
     skip_tagged_fields,
 )
+
+# What a session forgets is named beside what it is to have.
+MAX_FETCH_ELEMENTS: Final = 2 * MAX_ARRAY_ELEMENTS
 
 LOG_START_OFFSET_SINCE: Final = 5
 SESSIONS_SINCE: Final = 7  # KIP-227
@@ -151,7 +154,7 @@ def _decode_classic(version: int, body: memoryview) -> Generator[None, None, Fet
     size = len(body)
     (count,) = _INT32.unpack_from(body, position)
     position += 4
-    elements_left = check_array(count, size - position, _CLASSIC_TOPIC_BYTES, MAX_ARRAY_ELEMENTS)
+    elements_left = check_array(count, size - position, _CLASSIC_TOPIC_BYTES, MAX_FETCH_ELEMENTS)
     topics = []
     layout = _classic_layout(version)
     room = STEP_ELEMENTS
@@ -258,7 +261,7 @@ def _decode_flexible(version: int, body: memoryview) -> Generator[None, None, Fe
         position = _HEAD_WITH_SESSION.size
     topic_count, position = _compact_count(body, position)
     elements_left = check_array(
-        topic_count, len(body) - position, _FLEXIBLE_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
+        topic_count, len(body) - position, _FLEXIBLE_TOPIC_BYTES, MAX_FETCH_ELEMENTS
     )
     topics = []
     room = STEP_ELEMENTS

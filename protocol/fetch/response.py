@@ -18,7 +18,7 @@ each aborted transaction, each partition, each topic and the body:
 | | . (from 12) tag 0: diverging epoch, tag 1: current leader, tag 2: snapshot id |
 | tag 0 | (from 16) node endpoints |
 
-Source: FetchResponse.json of Apache Kafka 4.3.
+Source: FetchResponse.json of Apache Kafka 4.4.
 """
 
 from collections.abc import Generator, Sequence

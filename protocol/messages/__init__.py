@@ -1,59 +1,60 @@
 """Kafka's messages: their classes, and their encoding and decoding.
 
-No other package of this project imports `kafka.protocol`.
-
-The classes are those of kafka-python, made from Apache Kafka's schemas in *superset style*: one
-class holds the fields of all versions. A decoded message has the fields of its version set, any
-other field has its schema default. A message to be encoded is built without a version, and the
-encoder uses the fields that the version has. So one handler serves all versions:
+The classes are made by `headrace.protocol.generator` from tables of what Apache Kafka's messages consist of. One class
+holds the fields of all versions. A decoded message has the fields of its version set, any other field has its default.
+A message to be encoded is built without a version, and the encoder uses the fields that the version has. So one
+handler serves all versions:
 
     MetadataResponse(
-        throttle_time_ms=0,
         brokers=[MetadataResponse.MetadataResponseBroker(node_id=1, host="a", port=9092)],
         topics=[],
     )
 
-A class is made when somebody first asks for it by its name; see `headrace.protocol.messages.registry`.
+A module of classes is imported when somebody first asks for one of them.
 
 Rules for handlers:
 
-* A nested struct is an attribute of the class around it, under its schema name.
-* Fields are the schema's in snake case, except `authorized_operations` in Metadata responses
-  (`cluster_authorized_operations` and `topic_authorized_operations` there). Authorized operations
-  are a set of operation numbers; None means "not requested".
+* A nested struct is an attribute of the class around it, under its schema name; one that several fields share is an
+  attribute of the message.
+* Fields are the schema's in snake case.
 * A UUID of zeros reads as None, and None is written as zeros.
 * An array that may have an element for each partition, group or offset of the cluster is a `MadeWhenEncoded`.
-* An array field with its default value cannot be appended to, because all messages share that
-  list. Pass a new list.
 """
 
-from headrace.protocol.messages.codec import (
-    Message,
-    decode_request,
-    decode_request_steps,
-    decode_response,
-    encode_request,
-    encode_response,
-    encode_response_steps,
-    encode_unsupported_api_versions,
-)
-from headrace.protocol.messages.encoding import (
+from typing import TYPE_CHECKING
+
+from headrace.protocol.message_class import KafkaMessage
+from headrace.protocol.message_writing import (
     MAX_ANSWER_BYTES,
     AnswerTooLargeError,
     EncodedElement,
     MadeWhenEncoded,
-    free_steps,
 )
-from headrace.protocol.messages.encoding import element_steps as encode_element_steps
-from headrace.protocol.messages.registry import message_class as __getattr__
+from headrace.protocol.messages.codec import (
+    decode_request,
+    decode_request_steps,
+    decode_response,
+    encode_element_steps,
+    encode_request,
+    encode_response,
+    encode_response_steps,
+    encode_unsupported_api_versions,
+    error_for,
+    free_steps,
+    is_large,
+)
+
+if TYPE_CHECKING:
+    from headrace.protocol.generated import *  # noqa: F403 - all classes, and no other name
+else:
+    from headrace.protocol.generated import __getattr__  # noqa: F401 - finds a class when it is asked for
 
 __all__ = [
     "MAX_ANSWER_BYTES",
     "AnswerTooLargeError",
     "EncodedElement",
+    "KafkaMessage",
     "MadeWhenEncoded",
-    "Message",
-    "__getattr__",
     "decode_request",
     "decode_request_steps",
     "decode_response",
@@ -62,5 +63,7 @@ __all__ = [
     "encode_response",
     "encode_response_steps",
     "encode_unsupported_api_versions",
+    "error_for",
     "free_steps",
+    "is_large",
 ]

@@ -1,48 +1,59 @@
 """Encodes and decodes messages, with their headers.
 
-Payloads here do not include the four bytes of the frame size.
+Payloads here do not include the four bytes of the frame size. A message may have a hundred thousand elements, which
+takes a part of a second. So its encoding and decoding are generators that stop after some of them; who runs them on an
+event loop lets others run there.
 """
 
 from collections.abc import Generator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from headrace.loop_steps import completed
+from headrace.loop_steps import completed, freed
 from headrace.protocol import headers
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS, accepts
 from headrace.protocol.errors import ErrorCode, ProtocolError
+from headrace.protocol.generated.api_versions import ApiVersionsResponse
 from headrace.protocol.headers import RequestHeader
-from headrace.protocol.messages import encoding
-from headrace.protocol.messages.decoding import decoder
-from headrace.protocol.messages.encoding import MAX_ANSWER_BYTES
+from headrace.protocol.message_class import KafkaMessage
+from headrace.protocol.message_writing import (
+    MAX_ANSWER_BYTES,
+    EncodedElement,
+    Output,
+)
 from headrace.protocol.messages.registry import REQUESTS, RESPONSES
-from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, Reader
+from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, STEP_ELEMENTS, Reader
 
-# An instance of a class of `headrace.protocol.messages`: only the schemas define their fields.
-Message: TypeAlias = Any
-
+FLAT_BYTES: Final = 1024  # a body of no more is read without a stop
+FREED_AT_ONCE: Final = 32  # elements, which may have some dozens of their own
 _API_VERSIONS_FALLBACK: Final = 0
 
-# Of a request in which no client ever has many: protocols, members of a group, filters, listeners. A group of more
-# members would not fit its record.
+# Of a request in which no client ever has many: protocols, members of a group, filters, listeners, groups. A group of
+# more members would not fit its record.
 MAX_ELEMENTS: Final[Mapping[int, int]] = {
+    ApiKey.FIND_COORDINATOR: 65_536,
+    ApiKey.DESCRIBE_GROUPS: 65_536,
+    ApiKey.DELETE_GROUPS: 65_536,
     ApiKey.JOIN_GROUP: 1_000,
     ApiKey.SYNC_GROUP: 16_384,
     ApiKey.LEAVE_GROUP: 16_384,
     ApiKey.LIST_GROUPS: 1_000,
     ApiKey.ADD_RAFT_VOTER: 1_000,
 }
+_LARGE_BYTES: Final = (
+    256 << 10
+)  # 65,536 elements take as many at least, but for such as no client sends
 
 
-def decode_request(api_key: int, version: int, body: memoryview) -> Message:
+def decode_request(api_key: int, version: int, body: memoryview) -> Any:
     """Decode the body of a request at once; see `decode_request_steps`."""
     return completed(decode_request_steps(api_key, version, body))
 
 
 def decode_request_steps(
     api_key: int, version: int, body: memoryview
-) -> Generator[None, None, Message]:
-    """Decode the body of a request, in steps of about a millisecond. The result keeps no view of `body`.
+) -> Generator[None, None, KafkaMessage]:
+    """Decode the body of a request, in steps of less than a millisecond. The result keeps no view of `body`.
 
     Bytes after the body are ignored, as in Apache Kafka: librdkafka 2.16 sends three of them with a
     Metadata request (version 13) for all topics. A body that ends early is refused.
@@ -56,7 +67,12 @@ def decode_request_steps(
     return (yield from _decode(REQUESTS[api_key], version, reader))
 
 
-def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[int, Message]:
+def is_large(api_key: int, body: memoryview) -> bool:
+    """Whether a request may have so many elements that only some such are decoded and served at once."""
+    return len(body) > _LARGE_BYTES and api_key not in MAX_ELEMENTS
+
+
+def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[int, Any]:
     """Decode a response; return its correlation id too.
 
     Raises:
@@ -74,28 +90,29 @@ def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[in
     reader = Reader(body, elements_left=len(body))
     message = completed(_decode(RESPONSES[api_key], version, reader))
     if reader.position != len(body):
-        raise ProtocolError(f"{message.name}: {len(body) - reader.position} bytes left over")
+        name = type(message).__name__
+        raise ProtocolError(f"{name}: {len(body) - reader.position} bytes left over")
     return correlation_id, message
 
 
 _UNSUPPORTED_VERSION: Final = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
 
 
-def encode_request(request: Message, header: RequestHeader) -> bytes:
+def encode_request(request: KafkaMessage, header: RequestHeader) -> bytes:
     """Encode a request with its header."""
     encoded = headers.encode_request_header(header)
-    return b"".join(completed(encoding.steps(request, header.api_version, encoded)))
+    return b"".join(completed(_encode(request, header.api_version, encoded, MAX_ANSWER_BYTES)))
 
 
-def encode_response(response: Message, version: int, correlation_id: int) -> bytes:
+def encode_response(response: KafkaMessage, version: int, correlation_id: int) -> bytes:
     """Encode a response with the header of its key and version, at once; see `encode_response_steps`."""
     return b"".join(completed(encode_response_steps(response, version, correlation_id)))
 
 
 def encode_response_steps(
-    response: Message, version: int, correlation_id: int, max_bytes: int = MAX_ANSWER_BYTES
+    response: KafkaMessage, version: int, correlation_id: int, max_bytes: int = MAX_ANSWER_BYTES
 ) -> Generator[None, None, list[bytes]]:
-    """Encode a response with the header of its key and version, in steps of about a millisecond.
+    """Encode a response with the header of its key and version, in steps of less than a millisecond.
 
     A wrong type inside the message raises any error of the encoder: it is a bug of the caller.
 
@@ -106,7 +123,17 @@ def encode_response_steps(
         AnswerTooLargeError: the payload would exceed `max_bytes`.
     """
     header = headers.encode_response_header(response.API_KEY, version, correlation_id)
-    return (yield from encoding.steps(response, version, header, max_bytes))
+    return (yield from _encode(response, version, header, max_bytes))
+
+
+def encode_element_steps(
+    message_class: type[KafkaMessage], field_name: str, item: Any, version: int
+) -> Generator[None, None, EncodedElement]:
+    """Encode one element of an array that takes it in place of the element."""
+    steps = message_class.ELEMENT_STEPS[field_name][version - message_class.MIN_VERSION]
+    output = Output(MAX_ANSWER_BYTES)
+    yield from steps(output, item)
+    return EncodedElement(b"".join(output.end()))
 
 
 def encode_unsupported_api_versions(correlation_id: int) -> bytes:
@@ -117,11 +144,10 @@ def encode_unsupported_api_versions(correlation_id: int) -> bytes:
     be parsed, and the connection stays open.
     """
     row = VERSIONS[ApiKey.API_VERSIONS]
-    response_class = RESPONSES[ApiKey.API_VERSIONS]
-    response = response_class(
+    response = ApiVersionsResponse(
         error_code=ErrorCode.UNSUPPORTED_VERSION,
         api_keys=[
-            response_class.ApiVersion(
+            ApiVersionsResponse.ApiVersion(
                 api_key=ApiKey.API_VERSIONS,
                 min_version=row.min_version,
                 max_version=row.max_version,
@@ -131,8 +157,47 @@ def encode_unsupported_api_versions(correlation_id: int) -> bytes:
     return encode_response(response, _API_VERSIONS_FALLBACK, correlation_id)
 
 
-def _decode(message_class: Any, version: int, reader: Reader) -> Generator[None, None, Message]:
+def error_for(request: KafkaMessage, code: ErrorCode) -> Any:
+    """Return the answer that refuses everything that a request asks for."""
+    return type(request).ERROR_FOR(request, int(code))
+
+
+def free_steps(message: KafkaMessage) -> Generator[None, None, None]:
+    """Free the elements of a message that nobody needs any more, in steps; small arrays stay as they are.
+
+    An answer may have some hundred thousand objects: to free them at once takes tens of milliseconds.
+    """
+    for name in message.__struct_fields__:
+        items = getattr(message, name)
+        if isinstance(items, list) and len(items) > STEP_ELEMENTS:
+            yield from freed(items, FREED_AT_ONCE)
+
+
+def _decode(
+    message_class: type[KafkaMessage], version: int, reader: Reader
+) -> Generator[None, None, KafkaMessage]:
+    number = version - message_class.MIN_VERSION
+    steps = message_class.READ_STEPS[number] if len(reader.data) > FLAT_BYTES else None
+    message: KafkaMessage
     try:
-        return (yield from decoder(message_class, version)(reader))
+        if steps is None:
+            message = message_class.READ[number](reader)
+        else:
+            message = yield from steps(reader)
     except UnicodeDecodeError as error:
-        raise ProtocolError(f"{message_class.name}: string is not UTF-8") from error
+        raise ProtocolError(f"string is not UTF-8: {error}") from None
+    return message
+
+
+def _encode(
+    message: KafkaMessage, version: int, header: bytes, max_bytes: int
+) -> Generator[None, None, list[bytes]]:
+    number = version - message.MIN_VERSION
+    output = Output(max_bytes)
+    output.buffer += header
+    steps = message.WRITE_STEPS[number]
+    if steps is None:
+        message.WRITE[number](output.buffer, message)
+    else:
+        yield from steps(output, message)
+    return output.end()

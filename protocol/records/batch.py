@@ -23,7 +23,7 @@ Attributes: bits 0 to 2 codec, 3 timestamp type (0 create time, 1 log append tim
 The magic byte of the older formats is at offset 16 as well, so the format of any header can be
 recognised.
 
-Source: DefaultRecordBatch.java of Apache Kafka 4.3.
+Source: DefaultRecordBatch.java of Apache Kafka 4.4.
 """
 
 from collections.abc import Iterator

@@ -22,7 +22,7 @@ then blocks of int32 size and raw snappy, everything big-endian.
 A decompressor here never produces more than the limit plus one chunk, whatever the headers of the
 compressed data claim.
 
-Source: CompressionType.java and Lz4BlockInputStream.java of Apache Kafka 4.3; GZIPInputStream.java of the JDK;
+Source: CompressionType.java and Lz4BlockInputStream.java of Apache Kafka 4.4; GZIPInputStream.java of the JDK;
 SnappyInputStream.java and SnappyOutputStream.java of snappy-java.
 """
 

@@ -7,7 +7,7 @@
 | value | 2 | int16 | version 0 |
 | value | 4 | int32 | epoch of the coordinator |
 
-Source: ControlRecordType.java and EndTransactionMarker.java of Apache Kafka 4.3.
+Source: ControlRecordType.java and EndTransactionMarker.java of Apache Kafka 4.4.
 """
 
 from enum import IntEnum

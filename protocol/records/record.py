@@ -15,7 +15,7 @@ varints of up to 64 bits:
 | varint, UTF-8 | header key |
 | varint, bytes | header value, a negative length is null |
 
-Source: DefaultRecord.java of Apache Kafka 4.3.
+Source: DefaultRecord.java of Apache Kafka 4.4.
 """
 
 from collections.abc import Callable, Iterator, Sequence

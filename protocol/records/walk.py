@@ -7,7 +7,7 @@ piece of the decompressed records at a time. Keys, values and headers are skippe
 Records of equal size often follow each other. The bytes at one place of each of them are one strided slice, so a run of
 such records is checked by its slices: see `headrace.protocol.records.runs`.
 
-Source: DefaultRecord.java and DefaultRecordBatch.java of Apache Kafka 4.3 for what is refused.
+Source: DefaultRecord.java and DefaultRecordBatch.java of Apache Kafka 4.4 for what is refused.
 """
 
 from collections.abc import Generator

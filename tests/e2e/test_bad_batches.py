@@ -61,7 +61,6 @@ DIFFERENCES = (
     Difference("codec [1234] *", INVALID, UNKNOWN, _UNKNOWN),
     Difference("*: garbage", INVALID, UNKNOWN, _UNKNOWN),
     Difference("*: varint of six bytes", INVALID, UNKNOWN, _UNKNOWN),
-    Difference("uncompressed: length of 2^31-1", INVALID, UNKNOWN, _UNKNOWN),
     Difference("*: offset*", INVALID, NONE, _OFFSETS),
     Difference("* records: offset*", INVALID, UNKNOWN, _OFFSETS),
     Difference("* records: length *", INVALID, NONE, _LENGTHS),

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from headrace.protocol import messages
 from tests.e2e.wire import WireConnection
 from tests.e2e.wrong_twice import (
     CASES,
@@ -16,6 +15,7 @@ from tests.e2e.wrong_twice import (
     TOPIC,
     TOPIC_ID,
 )
+from tests.environment.kafka_python import kafka_python_class
 
 Scene = dict[Any, Any]  # what stands in the cases -> what it is here
 
@@ -58,8 +58,8 @@ def codes(answer: Any) -> list[int]:
 def ask(connection: WireConnection, api: str, version: int, fields: dict[str, Any]) -> Any:
     """Send a request, again while a coordinator is on its way."""
     while True:
-        request = build(getattr(messages, f"{api}Request"), fields)
-        answer = connection.ask(request, getattr(messages, f"{api}Response"), version)
+        request = build(kafka_python_class(f"{api}Request"), fields)
+        answer = connection.ask(request, kafka_python_class(f"{api}Response"), version)
         if WAITS_FOR_COORDINATOR.isdisjoint(codes(answer.to_dict())):
             return answer
 

@@ -1,6 +1,6 @@
 """Requests that are wrong in two ways, and which of the errors Kafka answers first.
 
-`CASES` names the places in Kafka's source where the order is decided. The codes are those of Apache Kafka 4.3.1, of all
+`CASES` names the places in Kafka's source where the order is decided. The codes are those of Apache Kafka 4.4.0, of all
 parts of the answer, sorted: with `--against kafka` the same test asks it.
 """
 

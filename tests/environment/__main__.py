@@ -18,6 +18,7 @@ from tests.environment.iceberg import iceberg_aws_jar, iceberg_jar
 from tests.environment.java import java_home
 from tests.environment.kafka import kafka_jars
 from tests.environment.kcat import kcat_program
+from tests.environment.message_jars import message_jars
 from tests.environment.minio import minio_program
 from tests.environment.paths import CACHE, MissingComponentError
 from tests.environment.spark import connector_jars, lowest_packages, newest_spark
@@ -43,6 +44,7 @@ CHAINS: Final[Mapping[str, tuple[tuple[Component, ...], ...]]] = {
             _KCAT,
             ("fio", fio_program),
             ("Apache Kafka's jars", kafka_jars),
+            ("the jars that describe Kafka's messages", message_jars),
             _CONNECTOR,
             ("Iceberg's runtime for Spark", iceberg_jar),
             ("Iceberg's bundle for S3", iceberg_aws_jar),

@@ -16,7 +16,7 @@ from tests.environment.java import (
 from tests.environment.ports import free_port
 from tests.environment.processes import ServerProcess
 
-KAFKA_VERSION = "4.3.1"
+KAFKA_VERSION = "4.4.0"
 
 _KAFKA = (
     f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}",

@@ -6,7 +6,7 @@ The requests are made from the schemas. All but one number of each is sensible, 
 import asyncio
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ import pytest
 from headrace.config.node import GroupConfig, NodeConfig
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.generator.descriptions import Field
+from headrace.protocol.generator.structs import snake
 from headrace.protocol.messages import (
     ApiVersionsRequest,
     FindCoordinatorRequest,
@@ -26,6 +28,7 @@ from headrace.protocol.messages import (
     SyncGroupRequest,
 )
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from tests.fuzz.random_messages import built, described
 from tests.integration.test_node import TOPIC, Client, config, serving
 
 BITS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "int64": 64}
@@ -112,42 +115,32 @@ class RequestMaker:
         self._scene = scene
         words = "".join(word.capitalize() for word in key.name.split("_"))
         self._message: Any = getattr(messages, f"{words}Request")
+        self._structs = described()[f"{words}Request"]
         self.places: list[Place] = []
 
     def make(self, place: Place | None = None, number: int = 0) -> Any:
         """One request; the first also finds the places."""
         self.places = []
         RequestMaker._made += 1
-        return self._struct(self._message._struct, self._message, (), place, number)
+        values = self._struct(self._structs.outer.fields, (), place, number)
+        return built(self._structs, self._message, values)
 
     def _struct(
-        self, schema: Any, made: Any, path: tuple[str, ...], place: Place | None, number: int
-    ) -> Any:
+        self, fields: Iterable[Field], path: tuple[str, ...], place: Place | None, number: int
+    ) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        for field in schema.fields.values():
-            if not field.for_version_q(self._version):
+        for field in fields:
+            name = snake(field.name)
+            if self._version not in field.versions or name in EMPTY:
                 continue
-            here = (*path, field.name)
-            if field.name in EMPTY:
-                continue
-            if field.is_array():
-                inner = field.array_of
-                if field.is_struct_array():
-                    values[field.name] = [
-                        self._struct(inner, inner.data_class, here, place, number)
-                    ]
-                else:
-                    values[field.name] = [self._value(field, inner.type_str, here, place, number)]
-            elif field.is_struct():
-                values[field.name] = self._struct(field, field.data_class, here, place, number)
-            else:
-                values[field.name] = self._value(field, field.type_str, here, place, number)
-        return made(**values)
+            value = self._value(field, (*path, name), place, number)
+            values[field.name] = [value] if field.is_array else value
+        return values
 
-    def _value(
-        self, field: Any, kind: str, path: tuple[str, ...], place: Place | None, number: int
-    ) -> Any:
-        name = field.name
+    def _value(self, field: Field, path: tuple[str, ...], place: Place | None, number: int) -> Any:
+        if field.is_struct:
+            return self._struct(self._structs.struct_of(field).fields, path, place, number)
+        name, kind = path[-1], field.element
         if kind in BITS:
             self.places.append(Place(path, BITS[kind], kind.startswith("u")))
             return number if place is not None and place.path == path else FACTS.get(name, 0)

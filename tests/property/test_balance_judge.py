@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 from uuid import UUID
 
-import immutables
 import msgspec
 import pytest
 
@@ -13,6 +12,7 @@ from headrace.metadata.image import MetadataImage, MoveImage
 from headrace.metadata.images.brokers import BrokerImage, BrokerState
 from headrace.metadata.images.configs import BROKER_RESOURCE, Configs
 from headrace.metadata.images.topics import PartitionImage, TopicImage
+from headrace.persistent_map import PersistentMap
 from tests.simulation.cluster.balance_judge import MAX_MOVES, SLACK_S, BalanceMoves, uneven
 from tests.simulation.cluster.entries import Step
 from tests.simulation.cluster.records import Place
@@ -31,10 +31,10 @@ def cluster(led: Iterable[int], moves: Iterable[MoveImage] = (), *, term: int = 
     partitions = tuple(PartitionImage(at, leader, 2, 0, 1) for at, leader in enumerate(led))
     return MetadataImage(
         term=term,
-        brokers=immutables.Map({it: broker(it) for it in (1, 2, 3)}),
-        topics=immutables.Map({TOPIC_ID: TopicImage(TOPIC_ID, "t", partitions)}),
-        topic_ids=immutables.Map({"t": TOPIC_ID}),
-        moves=immutables.Map({(TOPIC_ID, it.partition): it for it in moves}),
+        brokers=PersistentMap({it: broker(it) for it in (1, 2, 3)}),
+        topics=PersistentMap({TOPIC_ID: TopicImage(TOPIC_ID, "t", partitions)}),
+        topic_ids=PersistentMap({"t": TOPIC_ID}),
+        moves=PersistentMap({(TOPIC_ID, it.partition): it for it in moves}),
     )
 
 
@@ -101,7 +101,7 @@ def test_moves_of_others_are_not_of_the_balance() -> None:
     led, log = [1] * 10, Log(*((("t", it), 2) for it in range(10)))
     assert log.judged(cluster(led), cluster(led, map(move, range(10)))) == []
     # Those away from a broker that is drained.
-    drained: Configs = immutables.Map({(BROKER_RESOURCE, "1"): immutables.Map({DRAIN_KEY: "true"})})
+    drained: Configs = PersistentMap({(BROKER_RESOURCE, "1"): PersistentMap({DRAIN_KEY: "true"})})
     images = cluster(led), cluster(led, map(move, range(10)))
     leaves = [msgspec.structs.replace(it, configs=drained) for it in images]
     other = Log()

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-import immutables
 import msgspec
 import pytest
 
@@ -16,6 +15,7 @@ from headrace.metadata.records.brokers import FenceBrokerRecord, FenceReason
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import LogEmptiedRecord, LogMedium
 from headrace.metadata.records.streams import StreamState
+from headrace.persistent_map import PersistentMap
 from tests.simulation.cluster.entries import Step
 from tests.simulation.cluster.entry_judges import DrainedLogs, above_level, replaced_alive
 
@@ -23,7 +23,7 @@ FENCED = FenceBrokerRecord(1, 7, FenceReason.SESSION_EXPIRED)
 
 
 def step(payload: bytes, *records: Record, level: int) -> Step:
-    image = MetadataImage(features=immutables.Map({METADATA_FEATURE: level}))
+    image = MetadataImage(features=PersistentMap({METADATA_FEATURE: level}))
     return Step(image, image, payload, records)
 
 
@@ -50,7 +50,7 @@ def broker(epoch: int, *, state: BrokerState = BrokerState.ACTIVE, lock: str = "
 
 
 def registered(old: BrokerImage, new: BrokerImage) -> list[str]:
-    before, after = (MetadataImage(brokers=immutables.Map({1: it})) for it in (old, new))
+    before, after = (MetadataImage(brokers=PersistentMap({1: it})) for it in (old, new))
     return list(replaced_alive(Step(before, after, b"", ())))
 
 
@@ -68,12 +68,12 @@ def drained(end: int, *, told: int, has_lost: bool = False) -> list[str]:
     stream = StreamImage(10, topic.topic_id, 0, 2, 1, StreamState.CLOSED, 0, end, (), ())
     log = LogImage(1, 1, 5, "g", LogMedium.DEVICE, (), 0, state=LogState.DRAINING)
     old = MetadataImage(
-        topics=immutables.Map({topic.topic_id: topic}),
-        streams=immutables.Map({10: stream}),
-        logs=immutables.Map({1: log}),
+        topics=PersistentMap({topic.topic_id: topic}),
+        streams=PersistentMap({10: stream}),
+        logs=PersistentMap({1: log}),
     )
     ended = msgspec.structs.replace(log, state=LogState.DRAINED)
-    new = msgspec.structs.replace(old, logs=immutables.Map({1: ended}))
+    new = msgspec.structs.replace(old, logs=PersistentMap({1: ended}))
     judge = DrainedLogs(lambda _place, node_id: told if node_id == 1 else 99, lambda _: has_lost)
     return list(judge.wrong(Step(old, new, b"", ())))
 

@@ -20,13 +20,16 @@ PRODUCE_VERSIONS = st.integers(3, 13)
 FETCH_VERSIONS = st.integers(4, 18)
 
 
-def body_of(key: ApiKey, version: int, request: messages.Message) -> memoryview:
+def body_of(key: ApiKey, version: int, request: messages.KafkaMessage) -> memoryview:
     encoded = memoryview(messages.encode_request(request, RequestHeader(key, version, 7, "c")))
     return encoded[parse_request_header(encoded)[1] :]
 
 
 def optional(result_class: Any, source: Any, *names: str) -> Any:
-    return None if source is None else result_class(*[getattr(source, name) for name in names])
+    """What a tagged struct says; one with its defaults is not sent."""
+    if source == type(source)():
+        return None
+    return result_class(*[getattr(source, name) for name in names])
 
 
 def leader(source: Any) -> CurrentLeader | None:

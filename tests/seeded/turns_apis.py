@@ -182,4 +182,23 @@ BUGS = (
         "tests/unit/broker/telemetry/test_small_objects.py"
         "::test_a_node_holds_the_bound_from_its_start_on",
     ),
+    SeededBug(
+        "turns-48",
+        "a compact array of a request may have any number of elements",
+        "protocol/message_reading.py",
+        "read_c_count",
+        "count = r.uvarint() - 1\nr.begin_array(count, min_element_bytes)",
+        "count = r.uvarint() - 1",
+        "tests/unit/protocol/messages/test_decoding.py"
+        "::test_number_of_elements_is_bounded_over_all_arrays",
+    ),
+    SeededBug(
+        "turns-49",
+        "an answer of any length is written in one step",
+        "protocol/message_writing.py",
+        "Output.elements_ended",
+        "self._elements_of_step < STEP_ELEMENTS",
+        "True",
+        "tests/unit/protocol/messages/test_encoding.py::test_steps_give_the_message_in_pieces",
+    ),
 )

@@ -49,11 +49,14 @@ def is_named_and_described(source: Source) -> Iterator[str]:
 
 
 def is_a_facade(source: Source) -> Iterator[str]:
-    """A package holds no code: it names what it re-exports."""
+    """A package holds no code: it names what it re-exports, to the type checker maybe in another way."""
     allowed = (ast.Import, ast.ImportFrom, ast.Assign)
-    if source.path.endswith("/__init__.py") and not all(
-        isinstance(node, allowed) for node in source.tree.body[1:]
-    ):
+    named = [
+        it
+        for node in source.tree.body[1:]
+        for it in ([*node.body, *node.orelse] if isinstance(node, ast.If) else [node])
+    ]
+    if source.path.endswith("/__init__.py") and not all(isinstance(it, allowed) for it in named):
         yield "a package holds no code"
 
 
@@ -138,6 +141,14 @@ def _is_of_type(test: ast.expr, message: ast.expr | None) -> bool:
         case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
             return message is None
     return False
+
+
+def serves_typed_messages(source: Source) -> Iterator[str]:
+    """A misspelt field of a message is found by the type checker."""
+    if source.path.startswith("broker/api/"):
+        for node in source.nodes:
+            if isinstance(node, ast.Name) and node.id == "Any":
+                yield f"line {node.lineno} says Any: name the message or struct"
 
 
 # Places that take any exception and do not pass it on themselves, with what becomes of it.
@@ -299,5 +310,6 @@ RULES: tuple[Rule, ...] = (
     is_a_facade,
     leaves_nothing_to_do,
     declares_purity_in_one_way,
+    serves_typed_messages,
 )
 RULES_OF_ALL_CODE: tuple[Rule, ...] = (imports_our_names, refers_to_what_is_there)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
+GENERATED = "protocol/generated/"  # by `headrace.protocol.generator`, for which rules hold
 PACKAGES = ("broker", "config", "metadata", "pipeline", "protocol", "storage", "wal")
 
 
@@ -38,5 +39,7 @@ def sources(folders: Iterable[str] = (*PACKAGES, "headrace")) -> tuple[Source, .
 
 @cache
 def _in_folder(folder: str) -> tuple[Source, ...]:
-    paths = sorted((ROOT / folder).rglob("*.py"))
-    return tuple(source(str(path.relative_to(ROOT)), path.read_text()) for path in paths)
+    paths = ((it, str(it.relative_to(ROOT))) for it in sorted((ROOT / folder).rglob("*.py")))
+    return tuple(
+        source(name, path.read_text()) for path, name in paths if not name.startswith(GENERATED)
+    )

@@ -81,10 +81,20 @@ def test_code_in_a_package_is_found() -> None:
     assert not found(rules.is_a_facade, text, path)
     assert found(rules.is_a_facade, f"{text}def f(): ...\n", path) == ["a package holds no code"]
     assert not found(rules.is_a_facade, f"{text}def f(): ...\n", "storage/stream.py")
+    chosen = f"{text}if TYPE_CHECKING:\n    from x import *\nelse:\n    from x import z\n"
+    assert not found(rules.is_a_facade, chosen, path)
+    assert found(rules.is_a_facade, f"{text}if x:\n    f()\n", path)
+
+
+def test_a_message_without_a_type_is_found() -> None:
+    text = "def f(request: Any) -> Any: ...\n"
+    told = ["line 1 says Any: name the message or struct"] * 2
+    assert found(rules.serves_typed_messages, text, "broker/api/heartbeat.py") == told
+    assert not found(rules.serves_typed_messages, text, "broker/network/session.py")
 
 
 def test_every_rule_has_a_bad_example() -> None:
-    tried = {rule for rule, _, _ in BAD} | {rules.is_a_facade}
+    tried = {rule for rule, _, _ in BAD} | {rules.is_a_facade, rules.serves_typed_messages}
     assert tried == {*rules.RULES, *rules.RULES_OF_ALL_CODE, rules.never_sleeps}
 
 

@@ -104,7 +104,7 @@ def unregister(node_id: int, yes: bool, bootstrap: str, output: str) -> None:
     about = f"broker {node_id}"
     confirm(f"Unregister {about}?", yes=yes)
     with admin_client(bootstrap, about=about) as admin:
-        from headrace.protocol.messages import UnregisterBrokerRequest
+        from headrace.broker.cli.client.added_messages import UnregisterBrokerRequest
 
         send_change(admin, UnregisterBrokerRequest(broker_id=node_id))
     emit_for_programs({"node": node_id, "result": "unregistered"}, output=output)

@@ -42,7 +42,7 @@ def upgrade(wanted: int | None, dry_run: bool, bootstrap: str, output: str) -> N
     with admin_client(bootstrap, about=LEVEL_FEATURE) as admin:
         level, _, newest = _levels(admin)
         wanted = newest if wanted is None else wanted
-        from headrace.protocol.messages import UpdateFeaturesRequest
+        from kafka.protocol.admin import UpdateFeaturesRequest
 
         update = UpdateFeaturesRequest.FeatureUpdateKey(
             feature=LEVEL_FEATURE, max_version_level=wanted

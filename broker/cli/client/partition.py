@@ -91,8 +91,7 @@ def reassign(admin: Any, targets: Mapping[tuple[str, int], int | None]) -> list[
         CommandFailedError: all of it was.
     """
     from kafka import errors
-
-    from headrace.protocol.messages import AlterPartitionReassignmentsRequest
+    from kafka.protocol.admin import AlterPartitionReassignmentsRequest
 
     asked = AlterPartitionReassignmentsRequest.ReassignableTopic
     topics: dict[str, list[Any]] = {}

@@ -71,7 +71,7 @@ def add_member(member: str, directory_id: str, bootstrap: str, output: str) -> N
     directory = _parse_directory_id(directory_id)
     about = f"controller {node_id}"
     with admin_client(bootstrap, about=about) as admin:
-        from headrace.protocol.messages import AddRaftVoterRequest
+        from headrace.broker.cli.client.added_messages import AddRaftVoterRequest
 
         request = AddRaftVoterRequest(
             cluster_id=admin.describe_cluster()["cluster_id"],
@@ -99,7 +99,7 @@ def remove_member(
     directory = None if directory_id is None else _parse_directory_id(directory_id)
     confirm(f"Remove {about} from the quorum?", yes=yes)
     with admin_client(bootstrap, about=about) as admin:
-        from headrace.protocol.messages import RemoveRaftVoterRequest
+        from headrace.broker.cli.client.added_messages import RemoveRaftVoterRequest
 
         request = RemoveRaftVoterRequest(
             cluster_id=admin.describe_cluster()["cluster_id"],

@@ -1,4 +1,4 @@
-"""Kafka's server keys, against what Apache Kafka 4.3 answers."""
+"""Kafka's server keys, against what Apache Kafka 4.4 answers."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from headrace.config.definition import ConfigType
 from headrace.config.kafka_keys import KAFKA_KEYS
 from headrace.config.server_keys import SERVER_KEYS, default_text
 
-# Type and default of keys whose default is Kafka's own, from DescribeConfigs of Apache Kafka 4.3.1.
+# Type and default of keys whose default is Kafka's own, from DescribeConfigs of Apache Kafka 4.4.0.
 KAFKA = """
 auto.create.topics.enable BOOLEAN true
 broker.heartbeat.interval.ms INT 2000

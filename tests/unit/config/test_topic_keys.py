@@ -1,9 +1,9 @@
-"""The table of topic settings against what Apache Kafka 4.3 answers."""
+"""The table of topic settings against what Apache Kafka 4.4 answers."""
 
 from headrace.config.definition import ConfigType, problem_with
 from headrace.config.topic_keys import NOT_ACTED_ON_YET, TOPIC_CONFIGS
 
-# Name, type and default of every topic config, as DescribeConfigs of Apache Kafka 4.3.1 has them.
+# Name, type and default of every topic config, as DescribeConfigs of Apache Kafka 4.4.0 has them.
 KAFKA = """
 cleanup.policy LIST delete
 compression.gzip.level INT -1
@@ -11,6 +11,7 @@ compression.lz4.level INT 9
 compression.type STRING producer
 compression.zstd.level INT 3
 delete.retention.ms LONG 86400000
+errors.deadletterqueue.group.enable BOOLEAN false
 file.delete.delay.ms LONG 60000
 flush.messages LONG 9223372036854775807
 flush.ms LONG 9223372036854775807
@@ -20,6 +21,7 @@ leader.replication.throttled.replicas LIST
 local.retention.bytes LONG -2
 local.retention.ms LONG -2
 max.compaction.lag.ms LONG 9223372036854775807
+max.decompressed.message.bytes INT 2147483639
 max.message.bytes INT 1048588
 message.timestamp.after.max.ms LONG 3600000
 message.timestamp.before.max.ms LONG 9223372036854775807
@@ -28,6 +30,8 @@ min.cleanable.dirty.ratio DOUBLE 0.5
 min.compaction.lag.ms LONG 0
 min.insync.replicas INT 1
 preallocate BOOLEAN false
+remote.copy.lag.bytes LONG -1
+remote.copy.lag.ms LONG 0
 remote.log.copy.disable BOOLEAN false
 remote.log.delete.on.disable BOOLEAN false
 remote.storage.enable BOOLEAN false

@@ -220,9 +220,9 @@ def test_every_link_leads_somewhere() -> None:
 
 def test_the_versions_of_python_are_those_that_can_be_installed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["requires-python"] == ">=3.11,<3.14"
-    assert "(3, 11) <= sys.version_info[:2] <= (3, 13)" in (ROOT / ".ci/setup.sh").read_text()
-    assert "Python 3.11, 3.12 or 3.13" in page("README.md").text
+    assert project["requires-python"] == ">=3.11,<3.15"
+    assert "(3, 11) <= sys.version_info[:2] <= (3, 14)" in (ROOT / ".ci/setup.sh").read_text()
+    assert "Python 3.11, 3.12, 3.13 or 3.14" in page("README.md").text
 
 
 def test_what_pip_installs_is_this_project() -> None:

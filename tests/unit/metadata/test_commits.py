@@ -2,7 +2,6 @@ import asyncio
 import gc
 import random
 
-import immutables
 import pytest
 
 from headrace.metadata import commits, levels
@@ -19,6 +18,7 @@ from headrace.metadata.records.cluster import FeatureRecord, KeyValueRecord
 from headrace.metadata.records.members import MembersRecord
 from headrace.metadata.replay import STEP_RECORDS, replay
 from headrace.metadata.rpc.responses import Done
+from headrace.persistent_map import PersistentMap
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import eventually, running, scenario
 
@@ -112,7 +112,7 @@ async def test_nothing_shows_before_it_is_durable():
 async def test_a_record_above_the_clusters_level_is_refused_and_nothing_else(monkeypatch):
     monkeypatch.setattr(levels, "RECORD_LEVELS", {**levels.RECORD_LEVELS, KeyValueRecord: 2})
     scene = Scene()
-    scene.log.image = MetadataImage(term=1, features=immutables.Map({METADATA_FEATURE: 1}))
+    scene.log.image = MetadataImage(term=1, features=PersistentMap({METADATA_FEATURE: 1}))
 
     def upgrade(_image, _inputs):
         return Decision((FeatureRecord(METADATA_FEATURE, 2),), Done())

@@ -3,12 +3,12 @@
 import asyncio
 import sys
 
-import immutables
 import pytest
 
 from headrace.metadata import freeing as module
 from headrace.metadata.freeing import LOOK_AGAIN_S, MAX_LOOKS, PartsFreeing, parts_gone
 from headrace.metadata.image import MetadataImage
+from headrace.persistent_map import PersistentMap
 from tests.simulation.virtual_time import run
 from tests.unit.counted_steps import counted
 from tests.unit.metadata.test_follower import Log, caught_up, following
@@ -47,7 +47,7 @@ def test_few_parts_are_not_looked_for(controller):
 def test_parts_are_freed_in_many_turns_once_nothing_else_uses_them():
     async def main():
         parts = {number: f"part {number}" for number in range(3 * STEP)}
-        old = MetadataImage(streams=immutables.Map(parts))
+        old = MetadataImage(streams=PersistentMap(parts))
         del parts
         freeing = PartsFreeing()
         await freeing.collect(old, MetadataImage())
@@ -69,7 +69,7 @@ def test_what_goes_meanwhile_is_freed_as_well():
         freeing = PartsFreeing()
         for name in ("a", "b"):
             parts = {number: f"{name} {number}" for number in range(STEP)}
-            await freeing.collect(MetadataImage(streams=immutables.Map(parts)), MetadataImage())
+            await freeing.collect(MetadataImage(streams=PersistentMap(parts)), MetadataImage())
         assert len(freeing) == 2 * STEP
         del parts
         await asyncio.sleep(2 * LOOK_AGAIN_S)
@@ -83,7 +83,7 @@ def test_two_that_keep_the_same_parts_do_not_wait_for_each_other_for_ever():
         parts = {number: f"part {number}" for number in range(3 * STEP)}
         freeings = [PartsFreeing(), PartsFreeing()]
         for freeing in freeings:
-            await freeing.collect(MetadataImage(streams=immutables.Map(parts)), MetadataImage())
+            await freeing.collect(MetadataImage(streams=PersistentMap(parts)), MetadataImage())
         del parts
         await asyncio.sleep((MAX_LOOKS + 2) * LOOK_AGAIN_S)
         assert [len(freeing) for freeing in freeings] == [0, 0]

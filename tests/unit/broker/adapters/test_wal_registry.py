@@ -4,7 +4,6 @@ import asyncio
 import logging
 from contextlib import asynccontextmanager
 
-import immutables
 import msgspec
 import pytest
 
@@ -20,6 +19,7 @@ from headrace.metadata.records.logs import LogMedium, LogRecord
 from headrace.metadata.rpc.frames import decode_request
 from headrace.metadata.rpc.requests import BeginLog, EndLog, FetchEntries, PutKeyValues
 from headrace.metadata.rpc.responses import Done
+from headrace.persistent_map import PersistentMap
 from headrace.storage.ports import NO_WAL_OFFSET, StreamRange, StreamSetCommit
 from headrace.wal.errors import WalMissingError, WalOutdatedError
 from headrace.wal.registry import LogEnd
@@ -372,7 +372,7 @@ class TellingClient:
     """A client whose log has to be told; each change waits until the test has decided on it."""
 
     node_id, node_epoch = 1, 5
-    image = MetadataImage(features=immutables.Map({METADATA_FEATURE: 2}))
+    image = MetadataImage(features=PersistentMap({METADATA_FEATURE: 2}))
 
     def __init__(self):
         self.asked = []
@@ -393,9 +393,9 @@ class TellingClient:
             raise ControllerUnavailableError("nobody answers")
         if isinstance(request, BeginLog):
             log = LogImage(1, 1, self.node_epoch, request.generation, *ADDRESS, 0)
-            self.image = msgspec.structs.replace(self.image, logs=immutables.Map({1: log}))
+            self.image = msgspec.structs.replace(self.image, logs=PersistentMap({1: log}))
         elif isinstance(request, EndLog):
-            self.image = msgspec.structs.replace(self.image, logs=immutables.Map())
+            self.image = msgspec.structs.replace(self.image, logs=PersistentMap())
         return answered()
 
 

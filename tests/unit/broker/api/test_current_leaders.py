@@ -178,7 +178,7 @@ def test_other_answers_name_nobody(error: ErrorCode) -> None:
     (partition,) = told.responses[0].partitions
     assert partition.error_code == error
     assert endpoints_of(told) == []
-    assert partition.current_leader is None
+    assert partition.current_leader.leader_id == -1  # as where nobody is named
 
 
 def test_a_leader_that_is_not_alive_is_none() -> None:

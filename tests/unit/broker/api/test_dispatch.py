@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.api.dispatch import ApiDispatcher
+from headrace.broker.api.dispatch import MAX_LARGE_REQUESTS, ApiDispatcher
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
@@ -21,7 +21,7 @@ from headrace.protocol.messages import (
     ListGroupsRequest,
     ListGroupsResponse,
 )
-from headrace.protocol.messages.decoding import STEP_ELEMENTS
+from headrace.protocol.primitives import STEP_ELEMENTS
 from headrace.protocol.server_connection import Frame
 from tests.unit.broker.cluster_scene import NOW_MS
 from tests.unit.broker.reply_fake import FakeReply
@@ -127,6 +127,46 @@ def test_a_request_is_decoded_and_answered_in_the_version_it_came_in(version: in
     assert reply.response(ApiKey.LIST_GROUPS, version).error_code == 0
 
 
+def test_only_some_large_requests_are_served_at_once() -> None:
+    """Each may take hundreds of megabytes. Others wait as they were received, and small ones go by."""
+    broker = Broker()
+    begun, may_end = 0, asyncio.Semaphore(0)
+
+    class Slow:
+        api_key = ApiKey.API_VERSIONS
+
+        async def handle(self, context: RequestContext, request: Any) -> Any:
+            nonlocal begun
+            begun += 1
+            await may_end.acquire()
+            return messages.ApiVersionsResponse(api_keys=[])
+
+    def send(body: bytes) -> asyncio.Task[None]:
+        frame = Frame(RequestHeader(ApiKey.API_VERSIONS, 2, 7, ""), memoryview(body), len(body))
+        serving = broker.dispatcher.dispatch(frame, CONNECTION, FakeReply())  # type: ignore[arg-type]
+        assert serving is not None
+        return asyncio.ensure_future(serving)
+
+    async def settled() -> int:
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return begun
+
+    async def test() -> None:
+        broker.later = {ApiKey.API_VERSIONS: Slow()}
+        large = [send(bytes(300_000)) for _ in range(MAX_LARGE_REQUESTS + 3)]
+        assert await settled() == MAX_LARGE_REQUESTS
+        small = send(b"")
+        assert await settled() == MAX_LARGE_REQUESTS + 1
+        large[-1].cancel()  # its client has gone
+        for _ in range(len(large)):
+            may_end.release()
+        await asyncio.gather(*large[:-1], small)
+        assert begun == len(large)
+
+    asyncio.run(test())
+
+
 def test_the_handler_is_told_who_asks_through_which_listener() -> None:
     broker = Broker()
     broker.dispatch(ApiKey.LIST_GROUPS, 0)
@@ -163,7 +203,7 @@ def test_only_produce_may_be_followed_before_it_is_answered() -> None:
     assert pipelined == {ApiKey.PRODUCE}
 
 
-@pytest.mark.parametrize("version", [5, 99, 32_767])
+@pytest.mark.parametrize("version", [6, 99, 32_767])
 def test_api_versions_above_ours_is_answered_in_version_0_and_its_body_not_read(
     version: int,
 ) -> None:
@@ -171,7 +211,7 @@ def test_api_versions_above_ours_is_answered_in_version_0_and_its_body_not_read(
     reply = Broker().dispatch(ApiKey.API_VERSIONS, version, b"\xff\xff whatever")
     told = reply.response(ApiKey.API_VERSIONS, 0)
     assert told.error_code == ErrorCode.UNSUPPORTED_VERSION
-    assert [(it.api_key, it.min_version, it.max_version) for it in told.api_keys] == [(18, 0, 4)]
+    assert [(it.api_key, it.min_version, it.max_version) for it in told.api_keys] == [(18, 0, 5)]
 
 
 @pytest.mark.parametrize(

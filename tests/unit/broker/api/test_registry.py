@@ -36,7 +36,7 @@ SERVED = {
 
 def dispatcher() -> ApiDispatcher:
     """Of a broker whose parts do not matter."""
-    part: Any = SimpleNamespace(wakeups=None, image=MetadataImage(), transit=None)
+    part: Any = SimpleNamespace(wakeups=None, image=MetadataImage(), transit=None, node_id=1)
     services = Services(
         config=NodeConfig(),
         client=part,

@@ -53,16 +53,16 @@ def test_levels_are_set_by_the_controller(version: int) -> None:
 def test_kafka_s_feature_stays_at_kafka_s_level(version: int) -> None:
     """FeatureControlManager.updateFeature: the level that is there is no change, any other is refused."""
     client = Client()
-    told = update(client, version, UPDATE(feature=KAFKAS, max_version_level=30))
+    told = update(client, version, UPDATE(feature=KAFKAS, max_version_level=33))
     assert (told.error_code, client.asked) == (0, [])
-    for level in (-1, 0, 3, 7, 29, 31):
+    for level in (-1, 0, 3, 7, 32, 34):
         both = [UPDATE(feature=it, max_version_level=level) for it in (LEVEL, KAFKAS)]
         told = update(client, version, *both)
         assert told.error_code == ErrorCode.INVALID_UPDATE_VERSION
-        assert "support 30 only" in told.error_message
+        assert "support 33 only" in told.error_message
     assert client.asked == []
     with_ours = [
-        UPDATE(feature=KAFKAS, max_version_level=30),
+        UPDATE(feature=KAFKAS, max_version_level=33),
         UPDATE(feature=LEVEL, max_version_level=2),
     ]
     assert update(client, version, *with_ours).error_code == 0
@@ -71,7 +71,7 @@ def test_kafka_s_feature_stays_at_kafka_s_level(version: int) -> None:
 
 
 def test_an_unknown_type_of_change_is_refused() -> None:
-    told = update(Client(), 1, UPDATE(feature=KAFKAS, max_version_level=30, upgrade_type=4))
+    told = update(Client(), 1, UPDATE(feature=KAFKAS, max_version_level=33, upgrade_type=4))
     assert told.error_code == ErrorCode.INVALID_UPDATE_VERSION
 
 

@@ -18,11 +18,15 @@ from headrace.broker.fetch.session import (
     SessionPartition,
     next_epoch,
 )
-from headrace.broker.fetch.session_cache import ABANDONED_MS, EVICTION_MS, FetchSessions
+from headrace.broker.fetch.session_cache import (
+    ABANDONED_MS,
+    EVICTION_MS,
+    MAX_SESSION_PARTITIONS,
+    FetchSessions,
+)
 from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import FetchPartition
-from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS
 from tests.unit.broker.fetch.session_scene import FakeLog, Read, asks, finished, request, session_of
 
 BY_NAME = 12
@@ -641,9 +645,9 @@ class TestManyPartitions:
         assert finished(older, [], 0).error == ErrorCode.INVALID_FETCH_SESSION_EPOCH
         assert sessions.partition_count == 2 * self.MANY
 
-    def test_a_session_has_no_more_of_them_than_a_request_may_name(self) -> None:
+    def test_a_session_has_no_more_of_them_than_a_client_has(self) -> None:
         client = Client(FetchSessions(2, random.Random(1)))
-        half = MAX_ARRAY_ELEMENTS // 2
+        half = MAX_SESSION_PARTITIONS // 2
         client.fetch({"t": [asks(n) for n in range(half)]})
         client.begin({"u": [asks(n) for n in range(half)]})
         client.epoch += 1

@@ -117,6 +117,32 @@ def test_items_are_looked_at_in_their_order_and_in_several_turns() -> None:
     asyncio.run(test())
 
 
+def test_many_short_lists_are_as_much_work_as_a_long_one() -> None:
+    """A request of 100,000 topics of one partition each, or of none."""
+
+    async def test(each: int) -> int:
+        clock = Clock()
+        turns = TurnShare(clock, share_s=1.0)
+        others = 0
+
+        async def other() -> None:
+            nonlocal others
+            while True:
+                others += 1
+                await next_turn()
+
+        task = asyncio.create_task(other())
+        for _ in range(10 * ITEMS_PER_LOOK):
+            clock.now_s += 1.0
+            async for _ in turns.each(range(each)):
+                pass
+        task.cancel()
+        return others
+
+    for each in (0, 1, 3):
+        assert asyncio.run(test(each)) >= 9 * max(1, each)
+
+
 def test_steps_are_run_to_their_end() -> None:
     def steps(fails: bool) -> Generator[None, None, str]:
         for _ in range(3):

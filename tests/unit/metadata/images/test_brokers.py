@@ -1,6 +1,5 @@
 from uuid import UUID
 
-import immutables
 import pytest
 
 from headrace.metadata.images.brokers import BrokersDelta, BrokerState
@@ -11,6 +10,7 @@ from headrace.metadata.records.brokers import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
+from headrace.persistent_map import PersistentMap
 
 
 def record(epoch):
@@ -19,7 +19,7 @@ def record(epoch):
 
 @pytest.fixture
 def delta():
-    delta = BrokersDelta(immutables.Map())
+    delta = BrokersDelta(PersistentMap())
     delta.register(record(5))
     return delta
 
@@ -62,6 +62,6 @@ def test_an_ended_epoch_is_not_unfenced(delta):
 
 
 def test_an_untouched_map_stays_the_same_object():
-    brokers = immutables.Map()
+    brokers = PersistentMap()
 
     assert BrokersDelta(brokers).finish() is brokers

@@ -1,7 +1,6 @@
-import immutables
-
 from headrace.metadata.images.configs import ConfigsDelta
 from headrace.metadata.records.topics import ConfigRecord
+from headrace.persistent_map import PersistentMap
 
 
 def replayed(configs, *records):
@@ -13,7 +12,7 @@ def replayed(configs, *records):
 
 def test_overrides_come_and_go():
     configs = replayed(
-        immutables.Map(), ConfigRecord(2, "t", "a", "1"), ConfigRecord(2, "t", "b", "2")
+        PersistentMap(), ConfigRecord(2, "t", "a", "1"), ConfigRecord(2, "t", "b", "2")
     )
     assert dict(configs[2, "t"]) == {"a": "1", "b": "2"}
 
@@ -25,7 +24,7 @@ def test_overrides_come_and_go():
 
 def test_a_removed_topic_takes_only_its_own_overrides_along():
     configs = replayed(
-        immutables.Map(), ConfigRecord(2, "1", "a", "1"), ConfigRecord(4, "1", "a", "1")
+        PersistentMap(), ConfigRecord(2, "1", "a", "1"), ConfigRecord(4, "1", "a", "1")
     )
     delta = ConfigsDelta(configs)
     delta.remove_topic("1")

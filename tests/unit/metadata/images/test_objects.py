@@ -1,6 +1,5 @@
 from uuid import UUID
 
-import immutables
 import pytest
 
 from headrace.metadata.images.objects import NO_OBJECTS, ObjectsDelta, ObjectState
@@ -14,13 +13,14 @@ from headrace.metadata.records.objects import (
     StreamSetObjectRecord,
 )
 from headrace.metadata.records.streams import StreamRecord, StreamTrimmedRecord
+from headrace.persistent_map import PersistentMap
 
 
 class Deltas:
     """Objects 0 to 3 prepared by node 1; streams 0 and 1 empty."""
 
     def __init__(self):
-        self.streams = StreamsDelta(immutables.Map())
+        self.streams = StreamsDelta(PersistentMap())
         self.objects = ObjectsDelta(NO_OBJECTS, self.streams)
         for stream_id in (0, 1):
             self.streams.create(StreamRecord(stream_id, UUID(int=1), 0, NO_EPOCH, 0, 0))
@@ -94,7 +94,7 @@ def test_destroyed_and_removed(deltas):
     assert image.by_id[3].committed_ms == 0
     assert not image.stream_sets
 
-    deltas = ObjectsDelta(image, StreamsDelta(immutables.Map()))
+    deltas = ObjectsDelta(image, StreamsDelta(PersistentMap()))
     deltas.remove(ObjectsRemovedRecord((0, 3)))
     image = deltas.finish()
     assert set(image.by_id) == {1, 2}
@@ -147,4 +147,4 @@ def test_records_that_do_not_fit(deltas, replay):
 
 
 def test_an_untouched_image_stays_the_same_object():
-    assert ObjectsDelta(NO_OBJECTS, StreamsDelta(immutables.Map())).finish() is NO_OBJECTS
+    assert ObjectsDelta(NO_OBJECTS, StreamsDelta(PersistentMap())).finish() is NO_OBJECTS

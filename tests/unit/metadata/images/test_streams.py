@@ -1,6 +1,5 @@
 from uuid import UUID
 
-import immutables
 import pytest
 
 from headrace.metadata.images.streams import (
@@ -20,6 +19,7 @@ from headrace.metadata.records.streams import (
     StreamStateRecord,
     StreamTrimmedRecord,
 )
+from headrace.persistent_map import PersistentMap
 
 TOPIC = UUID(int=1)
 
@@ -29,7 +29,7 @@ def piece(start, end, stream_id=0):
 
 
 def created(start=0, end=0):
-    delta = StreamsDelta(immutables.Map())
+    delta = StreamsDelta(PersistentMap())
     delta.create(StreamRecord(0, TOPIC, 0, NO_EPOCH, start, end))
     return delta
 
@@ -180,6 +180,6 @@ def test_coverage_of_a_start_inside_the_first_object(delta):
 
 
 def test_an_untouched_map_stays_the_same_object():
-    streams = immutables.Map()
+    streams = PersistentMap()
 
     assert StreamsDelta(streams).finish() is streams

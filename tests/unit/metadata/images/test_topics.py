@@ -1,6 +1,5 @@
 from uuid import UUID
 
-import immutables
 import pytest
 
 from headrace.metadata.images.topics import TopicsDelta
@@ -10,12 +9,13 @@ from headrace.metadata.records.topics import (
     RemoveTopicRecord,
     TopicRecord,
 )
+from headrace.persistent_map import PersistentMap
 
 A, B = UUID(int=0xA), UUID(int=0xB)
 
 
 def empty():
-    return TopicsDelta(immutables.Map(), immutables.Map(), immutables.Map())
+    return TopicsDelta(PersistentMap(), PersistentMap(), PersistentMap())
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_a_topic_grows_and_goes(delta):
 
     later = TopicsDelta(topics, ids, colliding)
     assert later.remove(RemoveTopicRecord(A)) == "a.a"
-    assert later.finish() == (immutables.Map(), immutables.Map(), immutables.Map())
+    assert later.finish() == (PersistentMap(), PersistentMap(), PersistentMap())
 
 
 def test_a_topic_created_and_removed_in_one_batch_leaves_nothing(delta):

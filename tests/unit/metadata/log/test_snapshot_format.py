@@ -1,4 +1,3 @@
-import immutables
 import msgspec
 import pytest
 
@@ -14,6 +13,7 @@ from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.metadata.log import snapshot_format
 from headrace.metadata.log.snapshot_format import decode_snapshot, encode_snapshot
 from headrace.metadata.records.streams import StreamRecord
+from headrace.persistent_map import PersistentMap
 from tests.unit.metadata.pure_controller import PureController, stream_range
 
 GOLDEN_HEADER = bytes.fromhex("48524d53 0001 0000 0000000000000003 0000000000000002")
@@ -43,16 +43,16 @@ def test_golden_header():
 
 
 def test_the_header_tells_the_level_from_the_second_one_on():
-    image = MetadataImage(index=3, term=2, features=immutables.Map({METADATA_FEATURE: 1}))
+    image = MetadataImage(index=3, term=2, features=PersistentMap({METADATA_FEATURE: 1}))
     assert encoded(image).startswith(GOLDEN_HEADER)
 
-    image = MetadataImage(index=3, term=2, features=immutables.Map({METADATA_FEATURE: 2}))
+    image = MetadataImage(index=3, term=2, features=PersistentMap({METADATA_FEATURE: 2}))
     assert encoded(image)[4:8].hex() == "00010002"
 
 
 def test_a_snapshot_of_a_later_level_says_what_to_do(monkeypatch):
     image = MetadataImage(
-        index=3, term=2, features=immutables.Map({METADATA_FEATURE: NEWEST + 1, "f": 1})
+        index=3, term=2, features=PersistentMap({METADATA_FEATURE: NEWEST + 1, "f": 1})
     )
     data = encoded(image)
 
@@ -65,7 +65,7 @@ def test_a_snapshot_of_a_later_level_says_what_to_do(monkeypatch):
 
 
 def test_what_is_above_the_level_of_an_image_is_not_written(image, monkeypatch):
-    features = immutables.Map({METADATA_FEATURE: 1})
+    features = PersistentMap({METADATA_FEATURE: 1})
     monkeypatch.setattr(levels, "RECORD_LEVELS", {**levels.RECORD_LEVELS, StreamRecord: 2})
 
     assert encoded(image)  # it is at the newest level

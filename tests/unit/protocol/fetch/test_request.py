@@ -9,6 +9,7 @@ import pytest
 
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.fetch.request import (
+    MAX_FETCH_ELEMENTS,
     STEP_ELEMENTS,
     FetchPartition,
     FetchRequest,
@@ -17,7 +18,7 @@ from headrace.protocol.fetch.request import (
     decode_fetch,
     decode_fetch_steps,
 )
-from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
+from headrace.protocol.primitives import encode_uvarint
 from tests.unit.counted_steps import counted
 
 TOPIC_ID = UUID(int=7)
@@ -151,7 +152,7 @@ def test_malformed_requests_are_refused(version: int, frame: str) -> None:
 
 @pytest.mark.parametrize("version", [4, 12])
 def test_number_of_partitions_is_bounded(version: int) -> None:
-    count = MAX_ARRAY_ELEMENTS + 1
+    count = MAX_FETCH_ELEMENTS + 1
     if version == 4:
         head = V4[:24] + count.to_bytes(4, "big")
         frame = head + bytes(16) * count

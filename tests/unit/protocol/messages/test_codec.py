@@ -53,13 +53,13 @@ def test_api_versions_response_header_has_no_tags() -> None:
 def test_api_versions_in_an_unknown_version_is_answered_in_version_0() -> None:
     """KIP-511: with the range that is spoken, so that the client can ask again."""
     encoded = messages.encode_unsupported_api_versions(7)
-    assert encoded == bytes.fromhex("00000007 0023 00000001 0012 0000 0004")
-    for asked in (0, 3, 4):
+    assert encoded == bytes.fromhex("00000007 0023 00000001 0012 0000 0005")
+    for asked in (0, 3, 5):
         correlation_id, decoded = messages.decode_response(
             ApiKey.API_VERSIONS, asked, memoryview(encoded)
         )
         assert (correlation_id, decoded.error_code) == (7, ErrorCode.UNSUPPORTED_VERSION)
-        assert decoded.api_keys[0].max_version == 4
+        assert decoded.api_keys[0].max_version == 5
 
 
 @pytest.mark.parametrize(

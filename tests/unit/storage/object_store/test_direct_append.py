@@ -97,10 +97,10 @@ def test_a_write_of_the_default_sizes(path: Path, monkeypatch: pytest.MonkeyPatc
 def test_where_there_is_no_direct_io(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     really = os.open
 
-    def refusing(name: Path, flags: int, *arguments: int) -> int:
+    def refusing(name: Path, flags: int, *arguments: int, **more: int) -> int:
         if flags & os.O_DIRECT:
             raise OSError(errno.EINVAL, "Invalid argument")
-        return really(name, flags, *arguments)
+        return really(name, flags, *arguments, **more)
 
     monkeypatch.setattr(os, "open", refusing)
     parts = random_parts(random.Random(2), 9 * PAGE_BYTES + 1)

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 import pytest
 from click.testing import CliRunner
+from kafka.protocol.admin import UpdateFeaturesResponse
 
 from headrace.broker.cli.client import features as module
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.root import cli
-from headrace.protocol.messages import UpdateFeaturesResponse
 
 NAME = "headrace.metadata.version"
 TOLD = {NAME: {"supported": (1, 2), "finalized": (1, 1), "finalized_epoch": 9}}

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 from kafka import TopicPartition
+from kafka.protocol.admin import AlterPartitionReassignmentsResponse
 
 from headrace.broker.cli.client import partition as module
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.root import cli
-from headrace.protocol.messages import AlterPartitionReassignmentsResponse
 
 TOPIC = AlterPartitionReassignmentsResponse.ReassignableTopicResponse
 PARTITION = TOPIC.ReassignablePartitionResponse

@@ -10,16 +10,16 @@ from kafka.protocol.admin import DescribeQuorumResponse
 
 from headrace.broker.cli.client import cluster as cluster_module
 from headrace.broker.cli.client import quorum as module
-from headrace.broker.cli.client.cluster import node_rows
-from headrace.broker.cli.failures import CommandFailedError
-from headrace.broker.cli.root import cli
-from headrace.protocol.errors import ErrorCode
-from headrace.protocol.messages import (
+from headrace.broker.cli.client.added_messages import (
     AddRaftVoterRequest,
     RemoveRaftVoterRequest,
     UnregisterBrokerRequest,
     UnregisterBrokerResponse,
 )
+from headrace.broker.cli.client.cluster import node_rows
+from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.root import cli
+from headrace.protocol.errors import ErrorCode
 
 DISK = UUID(int=0xD15C)
 DISK_AS_KAFKA_WRITES_IT = "AAAAAAAAAAAAAAAAAADRXA"

@@ -3,7 +3,6 @@
 import asyncio
 from types import SimpleNamespace
 
-import immutables
 import pytest
 
 from headrace.broker.cli.failures import CommandFailedError
@@ -12,6 +11,7 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.records.entry import SnapshotId
+from headrace.persistent_map import PersistentMap
 
 
 def bucket(*images):
@@ -33,7 +33,7 @@ def bucket(*images):
 
 
 def image(index, level):
-    features = immutables.Map({METADATA_FEATURE: level})
+    features = PersistentMap({METADATA_FEATURE: level})
     return MetadataImage(cluster_id="c", index=index, term=1, features=features)
 
 

@@ -2,12 +2,12 @@
 
 Its clients can send them once this module is imported: the classes register themselves.
 
-Source: UnregisterBroker, AddRaftVoter and RemoveRaftVoter (Request|Response).json of Apache Kafka 4.3.
+Source: UnregisterBroker, AddRaftVoter and RemoveRaftVoter (Request|Response).json of Apache Kafka 4.4.
 """
 
 from kafka.protocol.api_message import ApiMessage
 
-_SCHEMAS = "headrace.protocol.messages.schemas"
+_SCHEMAS = "headrace.broker.cli.client.schemas"
 
 
 class UnregisterBrokerRequest(ApiMessage, load_json=_SCHEMAS):  # type: ignore[misc,call-arg]
