@@ -203,9 +203,12 @@ def test_a_foreign_device_is_never_written() -> None:
     asyncio.run(main())
 
 
-def test_to_a_log_in_a_bucket_exactly_a_fence_is_added_and_its_owner_can_confirm_nothing_more() -> (
-    None
-):
+def test_to_a_log_in_a_bucket_exactly_a_fence_is_added_and_its_owner_can_confirm_nothing_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # An owner that is held up for so long adds an object of its own, and removes an older one.
+    monkeypatch.setattr("headrace.wal.objects.writer.REFRESH_DELAY_S", 3_600.0)
+
     async def main() -> None:
         shared = Bucket()
         failures: list[WalError] = []
@@ -214,10 +217,8 @@ def test_to_a_log_in_a_bucket_exactly_a_fence_is_added_and_its_owner_can_confirm
         before = dict(await shared.store.list(""))
         await read(shared, log_image(shared))
         after = dict(await shared.store.list(""))
-        assert len(after.keys() - before.keys()) == 1
-        gone = before.keys() - after.keys()
-        assert gone <= {min(before)}  # which its owner may still be removing, as trimmed
-        assert all(after[key] == before[key] for key in before.keys() - gone)
+        assert len(after) == len(before) + 1
+        assert before.items() <= after.items()
         confirmed = wal.confirmed_offset
         wal.append(b"", b"too late")
         while not failures:
