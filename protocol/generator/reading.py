@@ -1,14 +1,18 @@
 """Writes the functions that read a message. Pure."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from headrace.protocol.generator.classes import default_of, element_type, type_of
 from headrace.protocol.generator.descriptions import Field
 from headrace.protocol.generator.functions import Functions, Layouts
-from headrace.protocol.generator.structs import FIXED, MessageStructs, Struct, local
-
-_BLOBS: Final = {"string": "string", "bytes": "blob", "records": "blob"}
+from headrace.protocol.generator.structs import (
+    BLOBS,
+    FIXED,
+    MessageStructs,
+    Struct,
+    is_numbers,
+    local,
+)
 
 
 class ReadingFunctions:
@@ -89,16 +93,16 @@ class ReadingFunctions:
 
     def _one(self, field: Field, version: int) -> str:
         """Return the expression that reads a field, or an element, of no fixed size."""
-        compact = "c_" if self._structs.is_compact(field, version) else ""
+        compact = self._structs.compact(field, version)
         null = "null_" if version in field.nullable and not field.is_array else ""
-        return f"read_{compact}{null}{_BLOBS[field.element]}(r)"
+        return f"read_{compact}{null}{BLOBS[field.element]}(r)"
 
     def _array(self, field: Field, version: int, *, stepped: bool) -> Iterator[str]:
-        compact = "c_" if self._structs.is_compact(field, version) else ""
+        compact = self._structs.compact(field, version)
         is_nullable = version in field.nullable
         null = "null_" if is_nullable else ""
         name = local(field)
-        if field.element in FIXED and field.element != "uuid":
+        if is_numbers(field):
             code, size = FIXED[field.element]
             yield f'{name} = read_{compact}{null}numbers(r, "{code}", {size})'
             return

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from headrace.protocol.generator.classes import default_of
 from headrace.protocol.generator.descriptions import NEVER, Field, Versions
-from headrace.protocol.generator.structs import FIXED, MessageStructs, Struct, snake
+from headrace.protocol.generator.structs import MessageStructs, Struct, snake
 
 
 def refusing_lines(request: MessageStructs, response: MessageStructs) -> Iterator[str]:
@@ -97,7 +97,7 @@ class _Answer:
 
 
 def _is_code(field: Field) -> bool:
-    return field.name.endswith("ErrorCode") and field.type == "int16" and field.type in FIXED
+    return field.name.endswith("ErrorCode") and field.type == "int16"
 
 
 def _is_error(field: Field) -> bool:

@@ -21,6 +21,8 @@ FIXED: Final = {
     "float64": ("d", 8),
     "uuid": ("16s", 16),
 }
+# What the functions that read and write fields of no fixed size are called after.
+BLOBS: Final = {"string": "string", "bytes": "blob", "records": "blob"}
 # Names that generated functions use.
 _TAKEN: Final = {"r", "n", "m", "o", "out", "it", "tag", "tags", "end", "field", "some", "left"}
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z0-9])|[A-Z]?[a-z0-9]+")
@@ -30,6 +32,11 @@ def snake(name: str) -> str:
     """Return a name of a schema as one of Python: `topicId` is `topic_id`, `V3AndBelowTopics` `v3_and_below_topics`."""
     made = "_".join(word.lower() for word in _WORD.findall(name))
     return f"{made}_" if keyword.iskeyword(made) else made
+
+
+def is_numbers(field: Field) -> bool:
+    """Whether it is an array of numbers."""
+    return field.is_array and field.element in FIXED and field.element != "uuid"
 
 
 def local(field: Field) -> str:
@@ -127,6 +134,10 @@ class MessageStructs:
         """Whether a field has a compact length."""
         own = self.description.flexible if field.flexible is None else field.flexible
         return version in own and self.is_flexible(version)
+
+    def compact(self, field: Field, version: int) -> str:
+        """Return the part of a function's name that stands for a compact length, empty for another one."""
+        return "c_" if self.is_compact(field, version) else ""
 
     def may_take_long(self, field: Field, version: int) -> bool:
         """Whether it is read and written in steps: an array of no numbers, or a struct that has one."""

@@ -1,14 +1,18 @@
 """Writes the functions that write a message. Pure."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from headrace.protocol.generator.classes import PRE_ENCODED, default_of
 from headrace.protocol.generator.descriptions import NEVER, Field
 from headrace.protocol.generator.functions import Functions, Layouts
-from headrace.protocol.generator.structs import FIXED, MessageStructs, Struct, snake
-
-_BLOBS: Final = {"string": "string", "bytes": "blob", "records": "blob"}
+from headrace.protocol.generator.structs import (
+    BLOBS,
+    FIXED,
+    MessageStructs,
+    Struct,
+    is_numbers,
+    snake,
+)
 
 
 class WritingFunctions:
@@ -54,9 +58,7 @@ class WritingFunctions:
             yield from run.lines()
 
     def _fits_run(self, field: Field, version: int) -> bool:
-        if not field.is_array or version in field.nullable:
-            return False
-        return field.element in FIXED and field.element != "uuid"
+        return is_numbers(field) and version not in field.nullable
 
     def _field(
         self, field: Field, value: str, version: int, *, stepped: bool, out: str = "out"
@@ -69,11 +71,11 @@ class WritingFunctions:
             packer = self._layouts.packer(FIXED[field.type][0])
             yield f"{out} += {packer}({_packed(field, value)})"
         else:
-            compact = "c_" if self._structs.is_compact(field, version) else ""
+            compact = self._structs.compact(field, version)
             null = "null_" if version in field.nullable else ""
             if not null:
                 yield from _not_null(field, value)
-            yield f"write_{compact}{null}{_BLOBS[field.type]}({out}, {value})"
+            yield f"write_{compact}{null}{BLOBS[field.type]}({out}, {value})"
 
     def _struct(
         self, field: Field, value: str, version: int, *, stepped: bool, out: str
@@ -100,7 +102,7 @@ class WritingFunctions:
     def _array(
         self, field: Field, value: str, version: int, *, stepped: bool, out: str
     ) -> Iterator[str]:
-        compact = "c_" if self._structs.is_compact(field, version) else ""
+        compact = self._structs.compact(field, version)
         indent = ""
         if version in field.nullable and not self._is_known_not_null(field, version):
             yield f"if {value} is None:"
@@ -110,7 +112,7 @@ class WritingFunctions:
         elif version not in field.nullable:
             yield from _not_null(field, value)
         yield f"{indent}write_{compact}count({out}, len({value}))"
-        if field.element in FIXED and field.element != "uuid":
+        if is_numbers(field):
             code = FIXED[field.element][0]
             yield f'{indent}{out} += pack(f">{{len({value})}}{code}", *{value})'
             return
@@ -168,8 +170,8 @@ class WritingFunctions:
             return f"{self.flat(self._structs.struct_of(field), version)}({out}, {it})"
         if field.element == "uuid":
             return f"{out} += uuid_bytes({it})"
-        compact = "c_" if self._structs.is_compact(field, version) else ""
-        return f"write_{compact}{_BLOBS[field.element]}({out}, {it})"
+        compact = self._structs.compact(field, version)
+        return f"write_{compact}{BLOBS[field.element]}({out}, {it})"
 
     def _tagged(self, fields: list[Field], version: int) -> Iterator[str]:
         yield "tags: list[tuple[int, bytearray]] = []"
