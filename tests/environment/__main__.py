@@ -21,6 +21,7 @@ from tests.environment.kcat import kcat_program
 from tests.environment.message_jars import message_jars
 from tests.environment.minio import minio_program
 from tests.environment.paths import CACHE, MissingComponentError
+from tests.environment.release import last_release
 from tests.environment.spark import connector_jars, lowest_packages, newest_spark
 
 Component = tuple[str, Callable[[], object]]
@@ -38,6 +39,7 @@ CHAINS: Final[Mapping[str, tuple[tuple[Component, ...], ...]]] = {
         (
             ("the newest Spark", newest_spark),
             ("the oldest packages that the wheel for Spark takes", lowest_packages),
+            ("the last release, with the packages that it requires", last_release),
         ),
         (
             _JAVA,

@@ -1,24 +1,34 @@
-"""The sources of the last release, to be run beside those of this tree.
+"""The last release with the packages that it requires, to be run beside this tree.
 
-They are kept as an archive, since a checkout may lack the history. At a release, put the next one in its place:
+The sources are kept as an archive, since a checkout may lack the history. At a release, put the next one in its place:
 `git archive COMMIT broker config headrace metadata protocol storage wal pyproject.toml | xz -9e`.
 """
 
 import tarfile
+import tomllib
 from pathlib import Path
 from typing import Final
 
+from tests.environment.packages import install_packages
 from tests.environment.paths import ROOT, build_once
 
 ARCHIVES: Final = ROOT / "tests" / "release"
 
 
 def last_release() -> Path:
-    """Return the directory of the sources, which takes the place of the repository's."""
+    """Return the directory of the sources, which takes the place of the repository's.
+
+    It has the packages, too: this tree may require others.
+
+    Raises:
+        MissingComponentError: they cannot be fetched from here.
+    """
     (archive,) = ARCHIVES.glob("headrace-*.tar.xz")
 
     def unpack(target: Path) -> None:
         with tarfile.open(archive) as packed:
             packed.extractall(target, filter="data")
+        project = tomllib.loads((target / "pyproject.toml").read_text())["project"]
+        install_packages(project["dependencies"], target)
 
-    return build_once(f"release-{archive.name.removesuffix('.tar.xz')}", unpack)
+    return build_once(f"released-{archive.name.removesuffix('.tar.xz')}", unpack)

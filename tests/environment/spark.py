@@ -1,16 +1,14 @@
 """Spark's Kafka connector for the release that the tests pin, the newest Spark, and the oldest packages beside it."""
 
-import os
 import sys
 import tomllib
 import zlib
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from tests.environment.downloads import run_download
 from tests.environment.iceberg import ICEBERG, iceberg_jar
 from tests.environment.java import fetch_jars, project
+from tests.environment.packages import install_packages
 from tests.environment.paths import ROOT, build_once
 
 SPARK_VERSION = "4.0.0"  # the oldest that we support
@@ -32,7 +30,7 @@ def connector_jars() -> Path:
 def newest_spark() -> Path:
     """Return a directory with pyspark of the newest release, and nothing that it requires."""
     wanted = ["--no-deps", f"pyspark=={NEWEST_SPARK_VERSION}"]
-    return build_once(f"pyspark-{NEWEST_SPARK_VERSION}", partial(_install, wanted))
+    return build_once(f"pyspark-{NEWEST_SPARK_VERSION}", partial(install_packages, wanted))
 
 
 def lowest_packages() -> Path:
@@ -41,12 +39,7 @@ def lowest_packages() -> Path:
     required = sorted(project["dependencies"])
     chosen = zlib.crc32("\n".join([sys.version, *required]).encode())
     wanted = ["--resolution", "lowest-direct", "--only-binary", ":all:", *required]
-    return build_once(f"lowest-{chosen:08x}", partial(_install, wanted))
-
-
-def _install(wanted: Sequence[str], directory: Path) -> None:
-    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--target", directory]
-    run_download([*command, *wanted], environment={**os.environ, "UV_SYSTEM_CERTS": "1"})
+    return build_once(f"lowest-{chosen:08x}", partial(install_packages, wanted))
 
 
 def write_repository(directory: Path) -> None:
