@@ -28,8 +28,8 @@ import logging
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, MetadataError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.log_keys import (
     UNKNOWN_GENERATION,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headrace.broker.admin.compaction_http import Compaction
     from headrace.broker.admin.pages import Pages
     from headrace.broker.admin.wal_resize_http import Resize
-    from headrace.metadata.log_admin import LogAdmin
+    from headrace.metadata.follower.log_admin import LogAdmin
 
 PAGES = "headrace.broker.admin.pages"
 

@@ -26,7 +26,7 @@ from headrace.config.describe import (
     describe_topic,
 )
 from headrace.config.node import NodeConfig
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.topic_names import is_valid_topic_name
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode, KafkaError

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import GroupConfig, LogConfig
-from headrace.metadata.client import MetadataClient, NewTopic, TopicResult
+from headrace.metadata.follower.client import MetadataClient, NewTopic, TopicResult
 from headrace.metadata.topic_names import is_valid_topic_name
 from headrace.protocol.errors import ErrorCode
 

@@ -28,8 +28,8 @@ from headrace.broker.telemetry.readiness import CheckResult
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
 from headrace.config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_location_text
-from headrace.metadata.client import MetadataClient
-from headrace.metadata.publishing import newest_published
+from headrace.metadata.follower.client import MetadataClient
+from headrace.metadata.leader.publishing import newest_published
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction.executor import Compactor
 from headrace.storage.deletion import ObjectDeleter

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from headrace.daemon_threads import DaemonThreads
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerImage
 from headrace.metadata.images.logs import LogState, is_reached

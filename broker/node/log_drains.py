@@ -20,12 +20,12 @@ from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import NodeConfig
 from headrace.invariants import InvariantError
 from headrace.loop_clock import loop_ms
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     NodeFencedError,
     RefusedError,
 )
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import Drain, LogImage, drains_of, reached_places
 from headrace.metadata.records.logs import LogReach

@@ -16,7 +16,7 @@ from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.transit import PartitionsInTransit
 from headrace.broker.partition.wakeups import Wakeups
 from headrace.loop_slices import LoopSlices
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import PartitionImage, TopicImage
 from headrace.protocol.errors import ErrorCode
 from headrace.shrinking_dict import ShrinkingDict

@@ -29,7 +29,7 @@ class File(Protocol):
         """Make its content durable."""
 
     def lock_name(self) -> str:
-        """Name the lock on it; see `headrace.wal.lock_names`. Empty: not known."""
+        """Name the lock on it; see `headrace.wal.device.lock_names`. Empty: not known."""
 
     def close(self) -> None:
         """Close it; releases its lock."""

@@ -78,7 +78,7 @@ class LogStore:
         self._hard_state: HardStateFile | None = None
         self._identity: Identity | None = None
         self._lock: File | None = None
-        self.lock_name = ""  # from `open` to `close`; see `headrace.wal.lock_names`
+        self.lock_name = ""  # from `open` to `close`; see `headrace.wal.device.lock_names`
         self.snapshot_bytes = 0  # of the newest one; 0: there is none
         self._is_closed = False
         self._snapshot_read_at_s = float("-inf")

@@ -43,7 +43,7 @@ def test_what_is_not_caught_or_does_not_run_is_told() -> None:
     bug = replace(WAL["wal-04"], in_process=True)
     harmless = replace(bug, new="lambda superblock: +superblock.sequence")
     elsewhere = replace(
-        bug, file="wal/zeroing.py", function="Zeroing.stop", old="self._stopped = True", new=""
+        bug, file="wal/ring/zeroing.py", function="Zeroing.stop", old="self._stopped = True", new=""
     )
     sloppy = replace(bug, new="lambda superblock: superblock.no_such_field")
     gone = "tests/unit/wal/test_layout.py::test_that_does_not_exist"

@@ -6,7 +6,7 @@ from headrace.storage.errors import CorruptObjectError
 from headrace.storage.record_batch import decode_batch
 from headrace.wal.errors import WalDeviceError, WalVersionError
 from headrace.wal.layout import ShutdownType, Superblock
-from headrace.wal.superblock_store import require_whole
+from headrace.wal.ring.superblock_store import require_whole
 from headrace.wal.tools.inspection import Inspection, Slot
 from headrace.wal.tools.ring_walk import BlockSeen, PagesSeen, RecordSeen
 from headrace.wal.tools.verification import Verification
