@@ -1,4 +1,4 @@
-"""Lists the seeded bugs, `python -m tests.seeded --list`, and writes the rate at which clusters notice them, `--docs`."""
+"""Lists the seeded bugs (`python -m tests.seeded --list`), and writes how soon clusters notice them (`--docs`)."""
 
 import textwrap
 from collections.abc import Sequence
