@@ -74,7 +74,7 @@ class ForeignLogs:
     _attempts: dict[str, "LogOnDevice"] = field(default_factory=dict)  # newest, by place
 
     async def open(self, log: LogImage, place: str) -> ForeignLog:
-        """Open a log that is being drained, at one of its places.
+        """Open a log that is being drained, at one of its locations.
 
         Raises:
             WalError, ObjectStoreError, ValueError, OSError: it cannot be opened, or is another one.

@@ -175,7 +175,7 @@ class LogLocation:
             await self._store.close()
 
     def registry(self, client: MetadataClient) -> WalRegistry:
-        """Make what tells the metadata of the log; `log` uses it."""
+        """Make the registry that records the log in the metadata; `log` uses it."""
         self._registry = WalRegistry(
             client,
             self.address,

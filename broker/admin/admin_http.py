@@ -1,4 +1,4 @@
-"""Admin HTTP endpoint: its address, and what its pages tell. `headrace.broker.admin.pages` answers.
+"""Admin HTTP endpoint: its address, and what its pages show. `headrace.broker.admin.pages` answers.
 
 The pages need a web framework, which takes as long to load as the opening of very many partitions. So they are loaded
 later than the address is bound, and in a thread: until then requests wait in the backlog.

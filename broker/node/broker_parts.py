@@ -251,7 +251,7 @@ class BrokerParts:
         return CheckResult("storage", ok=True, reason=f"{stats.open_streams} streams open")
 
     def check_damage(self) -> CheckResult:
-        """Readiness, which damage does not end: the places that are known to be unreadable."""
+        """Readiness, which damage does not end: the ranges that are known to be unreadable."""
         damaged = self.partitions.damaged()
         named = [
             f"{partition.topic}-{partition.index} from offset {found[0].start_offset}"

@@ -321,7 +321,7 @@ class BrokerRole:
         await parts.block_cache.shutdown()
 
     async def _load_handlers(self, dispatcher: ApiDispatcher) -> None:
-        """Load what the partitions need not wait for, unless somebody has asked for it."""
+        """Load what the partitions need not wait for, unless a request has loaded it."""
         await self._admin.serving.wait()
         await dispatcher.load()
 

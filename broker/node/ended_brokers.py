@@ -103,7 +103,7 @@ class EndedBrokers:
 
 
 def watched_locks(image: MetadataImage, node_id: int) -> dict[Path, int]:
-    """Return the files whose locks tell whether brokers that are registered live, with the brokers' ids."""
+    """Return the lock files of registered brokers, which show whether their processes live, with the brokers' ids."""
     own = image.brokers.get(node_id)
     if own is None or own.fenced:
         return {}

@@ -147,7 +147,7 @@ class PartitionRegistry:
         self.settle(key)
 
     def remove(self, partition: Partition) -> None:
-        """Stop serving a partition, and tell those who wait for it; no effect if it is not served."""
+        """Stop serving a partition, and wake its waiters; no effect if it is not served."""
         if self.get((partition.topic_id, partition.index)) is not partition:
             return
         topic = self._by_id[partition.topic_id]

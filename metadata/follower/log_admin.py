@@ -8,7 +8,7 @@ from headrace.metadata.rpc.requests import REQUEST_LEVELS, AcceptLogLoss
 
 
 class LogAdmin:
-    """Gives logs up that nobody can read."""
+    """Gives up unreadable logs."""
 
     def __init__(
         self,

@@ -261,7 +261,7 @@ def _ignore_renewal() -> None:
 
 
 def _no_loads() -> Loads | None:
-    """Nobody looks at them."""
+    """Ignores the reports of loads."""
     return None
 
 

@@ -44,7 +44,7 @@ class Balancer:
         self.state = BalanceState(settings, clocks.boot_ms())
 
     def note(self, node_id: int, loads: Loads) -> None:
-        """A broker has told its loads."""
+        """A broker has reported its loads."""
         self.state.note(node_id, loads, self._clocks.boot_ms())
 
     def follow(self, old: MetadataImage, new: MetadataImage) -> None:

@@ -147,7 +147,7 @@ class Committer:
             del proposal  # a refusal has this frame, and the proposal has the refusal
 
     def stop(self) -> None:
-        """Refuse what waits and whatever follows: it was not written. `run` answers the rest."""
+        """Refuse what waits and all that follows: it was not written. `run` answers the rest."""
         self._stopped = True
         for proposal in self._proposals:
             _refuse(proposal, RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING))

@@ -47,7 +47,7 @@ class Relays:
         self.statistics = RelayStatistics()
 
     async def pass_on(self, leader_id: int, frame: bytes, kind: type | None = None) -> bytes:
-        """Send a request to the leader, and return its answer; `kind` as `kind_of` tells.
+        """Send a request to the leader, and return its answer; `kind` as of `kind_of`.
 
         Raises:
             RefusedError: THROTTLING_QUOTA_EXCEEDED, too many wait; NOT_CONTROLLER, the leader is not reached. Nothing

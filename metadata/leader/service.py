@@ -130,7 +130,7 @@ class ControllerService:
         )
 
     async def _require_sender(self, request: Request, secret: bytes | None) -> None:
-        """Return only if nobody speaks for a registration that is not its own; before anything is done."""
+        """Refuse a sender that speaks for a registration of another, before anything is done."""
         if isinstance(request, RegisterBroker):
             require_own_id(request, secret)
         elif isinstance(request, Speaking):

@@ -33,7 +33,7 @@ logger = logging.getLogger("headrace.controller")
 
 
 def _ignore_loads(node_id: int, loads: Loads) -> None:
-    """Nobody evens out brokers."""
+    """Does not balance brokers."""
 
 
 class QuorumLeader(Protocol):
@@ -142,7 +142,7 @@ class BrokerSupervision:
         }
 
     def told_levels(self) -> dict[tuple[int, int], LevelRange]:
-        """The levels that each broker reads, by node id and epoch, as its last heartbeat told."""
+        """The levels that each broker reads, by node id and epoch, as of its last heartbeat."""
         return {
             (node_id, it.node_epoch): it.reads for node_id, it in self.last_heartbeats().items()
         }

@@ -21,7 +21,7 @@ PART_BYTES_DEFAULT = 16 * 1024 * 1024
 
 
 class BucketOpener(Protocol):
-    """Opens buckets for a node: `open_bucket`, or what a simulation has in its place."""
+    """Opens buckets for a node: `open_bucket`, or a simulation's."""
 
     async def __call__(
         self,

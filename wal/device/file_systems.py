@@ -1,4 +1,4 @@
-"""Tells whether a file or device is in memory only, as a tmpfs is: no sync makes its content durable."""
+"""Finds out whether a file or device is in memory only, as a tmpfs is: no sync makes its content durable."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ _RAM_DISK = 1  # major number of /dev/ram0 ...; /dev/zram0 has no fixed one
 
 
 def is_in_memory(path: str, mounts: Path = _MOUNTS) -> bool:
-    """Say whether what lies at `path` is lost with the machine; False where this system does not tell.
+    """Whether what lies at `path` is lost with the machine; False where this system does not say.
 
     Of a path that does not exist yet, the nearest directory above it counts.
 

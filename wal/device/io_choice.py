@@ -54,7 +54,7 @@ class IoChoice:
         self._known_ns = 0  # what it took in the last window; 0: that is not known
 
     def take(self, size_bytes: int) -> tuple[int, Note | None]:
-        """Return the kind of a write that begins now, and what is to be told how long it took, if anything."""
+        """Return the kind of a write that begins now, and what records its latency, if anything."""
         if size_bytes > SMALL_BYTES:
             return self.kind, None
         if self._second is not None:

@@ -22,7 +22,7 @@ def lock_name(descriptor: int) -> str:
 
 
 def free_lock(path: Path) -> str:
-    """Return the name of the lock on a file that nobody holds; empty: it is held, or that is not known.
+    """Return the name of the free lock on a file; empty: it is held, or that is not known.
 
     The lock is taken for an instant, shared, so that several who look do not see each other.
     """

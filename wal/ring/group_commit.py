@@ -43,7 +43,7 @@ class CommitLimits:
 
 
 class GroupCommit:
-    """Places appends in the ring and decides what is written next."""
+    """Assigns positions in the ring to appends, and decides what is written next."""
 
     def __init__(
         self,
