@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from tests.tidy.source import Source
 
-# What runs in a process of its own, or looks at a bucket or disk that no node uses.
+# What runs in a process of its own, makes environments, or looks at a bucket or disk that no node uses.
 TOOLS = (
     "broker/cli/",
+    "headrace/testing/",
     "metadata/offline/directory.py",
     "metadata/offline/rebuilt_directory.py",
     "storage/audit/",
