@@ -35,24 +35,48 @@ def batches(count: int) -> Iterator[int]:
     yield count
 
 
+# Nearly all strings are short: a short one, which is whole, is read in one call.
+
+
 def read_string(r: Reader) -> str:
     """Read a string behind an int16."""
+    data = r.data
+    start = r.position + 2
+    if start <= len(data) and data[start - 2] == 0 and start + data[start - 1] <= len(data):
+        end = r.position = start + data[start - 1]
+        return str(data[start:end], "utf-8", STRING_AS_JAVA)
     return _text(r, _int16(r))
 
 
 def read_null_string(r: Reader) -> str | None:
     """Read a string behind an int16, or null."""
-    length = _int16(r)
-    return None if length < 0 else _text(r, length)
+    position = r.position
+    if position < len(r.data) and r.data[position] < 0x80:
+        return read_string(r)
+    _int16(r)
+    return None
 
 
 def read_c_string(r: Reader) -> str:
     """Read a compact string."""
+    data = r.data
+    start = r.position + 1
+    if (
+        start <= len(data)
+        and 0 < data[start - 1] < 0x80
+        and start + data[start - 1] - 1 <= len(data)
+    ):
+        end = r.position = start + data[start - 1] - 1
+        return str(data[start:end], "utf-8", STRING_AS_JAVA)
     return _text(r, r.uvarint() - 1)
 
 
 def read_c_null_string(r: Reader) -> str | None:
     """Read a compact string, or null."""
+    position = r.position
+    if position < len(r.data) and r.data[position] == 0:
+        r.position = position + 1
+        return None
     length = r.uvarint() - 1
     return None if length < 0 else _text(r, length)
 
