@@ -42,9 +42,11 @@ def read_string(r: Reader) -> str:
     """Read a string behind an int16."""
     data = r.data
     start = r.position + 2
-    if start <= len(data) and data[start - 2] == 0 and start + data[start - 1] <= len(data):
-        end = r.position = start + data[start - 1]
-        return str(data[start:end], "utf-8", STRING_AS_JAVA)
+    if start <= len(data) and data[start - 2] == 0:
+        end = start + data[start - 1]
+        if end <= len(data):
+            r.position = end
+            return str(data[start:end], "utf-8", STRING_AS_JAVA)
     return _text(r, _int16(r))
 
 
@@ -60,23 +62,24 @@ def read_null_string(r: Reader) -> str | None:
 def read_c_string(r: Reader) -> str:
     """Read a compact string."""
     data = r.data
-    start = r.position + 1
-    if (
-        start <= len(data)
-        and 0 < data[start - 1] < 0x80
-        and start + data[start - 1] - 1 <= len(data)
-    ):
-        end = r.position = start + data[start - 1] - 1
-        return str(data[start:end], "utf-8", STRING_AS_JAVA)
+    position = r.position
+    if position < len(data):
+        end = position + data[position]
+        if position < end <= len(data) and end < position + 0x80:
+            r.position = end
+            return str(data[position + 1 : end], "utf-8", STRING_AS_JAVA)
     return _text(r, r.uvarint() - 1)
 
 
 def read_c_null_string(r: Reader) -> str | None:
     """Read a compact string, or null."""
+    data = r.data
     position = r.position
-    if position < len(r.data) and r.data[position] == 0:
-        r.position = position + 1
-        return None
+    if position < len(data):
+        end = position + data[position]
+        if position < end <= len(data) and end < position + 0x80:
+            r.position = end
+            return str(data[position + 1 : end], "utf-8", STRING_AS_JAVA)
     length = r.uvarint() - 1
     return None if length < 0 else _text(r, length)
 
