@@ -17,16 +17,16 @@ BUGS = (
     SeededBug(
         "offsets-01",
         "a rewrite writes what was live when it began, behind what was committed since",
-        "broker/coordinator/rewriting.py",
+        "broker/coordinator/runtime/rewriting.py",
         "LogRewriter.add_slice",
-        "shard.live.read()",
-        "iter(list(shard.live.read()))",
+        "live.read()",
+        "iter(list(live.read()))",
         f"{_TESTS}::test_a_commit_during_a_rewrite_is_not_overwritten_by_it",
     ),
     SeededBug(
         "offsets-02",
         "the log is given up when the last live record is queued, not when it is durable",
-        "broker/coordinator/rewriting.py",
+        "broker/coordinator/runtime/rewriting.py",
         "LogRewriter._when_written",
         "newest.when_durable(lambda: self._begin_deletion(rewrite))",
         "self._begin_deletion(rewrite)",
@@ -35,7 +35,7 @@ BUGS = (
     SeededBug(
         "offsets-03",
         "the log is given up as far as it goes, the rewritten records with it",
-        "broker/coordinator/rewriting.py",
+        "broker/coordinator/runtime/rewriting.py",
         "LogRewriter._delete",
         """
             await self._log.delete_before(rewrite.first_offset)
@@ -50,19 +50,19 @@ BUGS = (
     SeededBug(
         "offsets-04",
         "a rewrite reads a memory that is ahead of what was decided",
-        "broker/coordinator/shard_driver.py",
+        "broker/coordinator/runtime/driver.py",
         "ShardDriver._rewrite",
         """
             if not self._must_reload:
-                self._rewriter.add_slice(self._shard, self._clock())
+                self._rewriter.add_slice(self._shard.live, self._clock())
         """,
-        "self._rewriter.add_slice(self._shard, self._clock())",
+        "self._rewriter.add_slice(self._shard.live, self._clock())",
         f"{_TESTS}::test_after_a_fault_of_the_core_its_memory_is_not_written",
     ),
     SeededBug(
         "offsets-05",
         "a load begins where a deletion that was cut short has left nothing",
-        "broker/coordinator/coordinator_logs.py",
+        "broker/coordinator/runtime/topic_logs.py",
         "PartitionLog.read",
         "max(self._partition.log_start_offset, self._partition.deleting_before)",
         "self._partition.log_start_offset",
@@ -72,24 +72,24 @@ BUGS = (
     SeededBug(
         "offsets-06",
         "records that a newer version wrote, and this one does not know, are given up",
-        "broker/coordinator/loading.py",
+        "broker/coordinator/runtime/loading.py",
         "replay_log",
         """
             if decoded is None:
                 unknown += 1
             else:
-                replay(decoded)
+                replay(offset, producer_id, producer_epoch, decoded)
         """,
         """
             if decoded is not None:
-                replay(decoded)
+                replay(offset, producer_id, producer_epoch, decoded)
         """,
         f"{_TESTS}::test_records_of_a_newer_version_are_kept",
     ),
     SeededBug(
         "offsets-07",
         "damage in the log of a coordinator keeps its groups from being served",
-        "broker/coordinator/coordinator_logs.py",
+        "broker/coordinator/runtime/topic_logs.py",
         "PartitionLog.read",
         "yield damaged",
         "raise",
@@ -99,7 +99,7 @@ BUGS = (
     SeededBug(
         "offsets-08",
         "what a load passed over stays in a short log, and every load meets it",
-        "broker/coordinator/rewriting.py",
+        "broker/coordinator/runtime/rewriting.py",
         "LogRewriter.loaded",
         "bool(log.damage)",
         "False",
@@ -108,7 +108,7 @@ BUGS = (
     SeededBug(
         "offsets-09",
         "an offset is taken for one of the group and topic of the record before it",
-        "broker/coordinator/record_runs.py",
+        "broker/coordinator/group/record_runs.py",
         "_read_run",
         _DIFFERS,
         _DIFFERS.replace("found != known_owner or ", ""),
@@ -117,7 +117,7 @@ BUGS = (
     SeededBug(
         "offsets-10",
         "an offset gets the topic id of the record before it",
-        "broker/coordinator/record_runs.py",
+        "broker/coordinator/group/record_runs.py",
         "_read_run",
         _DIFFERS,
         _DIFFERS.replace(" or tail != known_tail", ""),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.broker.coordinator.consumer_protocol import subscribed_topics
+from headrace.broker.coordinator.group.classic.consumer_protocol import subscribed_topics
 
 # As a consumer sent it to an Apache Kafka 4.3.1: version 3, topic "t", owned partitions, rack.
 FROM_JAVA = bytes.fromhex("0003000000010001740000000000000000ffffffff0000")

@@ -8,13 +8,14 @@ import pytest
 
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
-from headrace.broker.coordinator.batching import MAX_BATCH_BYTES
-from headrace.broker.coordinator.coordinator_logs import (
+from headrace.broker.coordinator.group.coordinator import offsets_topic
+from headrace.broker.coordinator.runtime.batching import MAX_BATCH_BYTES
+from headrace.broker.coordinator.runtime.partitioning import partition_for_key
+from headrace.broker.coordinator.runtime.topic_logs import (
     CoordinatorElections,
-    OffsetsTopicLogs,
     PartitionLog,
+    TopicLogs,
 )
-from headrace.broker.coordinator.partitioning import partition_for_group
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.broker.partition.traffic import Traffic
@@ -81,13 +82,15 @@ class Broker:
         groups = GroupConfig(offsets_topic_partitions=7)
         registry: Any = self.registry
         client: Any = self.client
-        self.logs = OffsetsTopicLogs(
+        self.logs = TopicLogs(
+            offsets_topic(groups),
             client=client,
             partitions=registry,
-            creation=TopicCreation(client, registry, log=LogConfig(), groups=groups),
+            creation=TopicCreation(
+                client, registry, log=LogConfig(), internal=[offsets_topic(groups)]
+            ),
             engine=self.engine,  # type: ignore[arg-type]
             cluster=ClusterView(lambda: self.client.image, 1, NetworkConfig()),
-            config=groups,
             wall_clock_ms=lambda: NOW_MS,
         )
 
@@ -274,7 +277,7 @@ def test_a_group_is_where_every_client_looks_for_it() -> None:
     """By the number of partitions as created, not as configured."""
     broker = Broker()
     assert broker.logs.partition_count == 3
-    assert broker.logs.partition_for("g") == partition_for_group("g", 3)
+    assert broker.logs.partition_for("g") == partition_for_key("g", 3)
     assert Broker(topic=False).logs.partition_count == 7
 
 
@@ -306,8 +309,9 @@ def test_the_topic_is_created_when_it_is_needed() -> None:
     assert refusal.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
 
 
-class Coordinator:
-    def __init__(self) -> None:
+class Runtime:
+    def __init__(self, topic: str) -> None:
+        self.topic = topic
         self.calls: list[tuple[Any, ...]] = []
 
     def on_election(self, partition: int) -> None:
@@ -316,31 +320,32 @@ class Coordinator:
     def on_resignation(self, partition: int) -> None:
         self.calls.append(("resignation", partition))
 
-    def on_topics_deleted(self, topics: Any) -> None:
-        self.calls.append(("deleted", [tuple(topic) for topic in topics]))
+    def on_new_image(self, deleted: Any) -> None:
+        self.calls.append(("image", sorted(map(tuple, deleted))))
 
 
-def elections() -> tuple[Coordinator, CoordinatorElections]:
-    coordinator = Coordinator()
-    return coordinator, CoordinatorElections(coordinator)  # type: ignore[arg-type]
+def elections() -> tuple[Runtime, Runtime, CoordinatorElections]:
+    groups, counters = Runtime(OFFSETS_TOPIC), Runtime("counters")
+    return groups, counters, CoordinatorElections([groups, counters])  # type: ignore[list-item]
 
 
-def test_the_coordinator_hears_of_its_own_partitions_alone() -> None:
-    coordinator, told = elections()
-    for topic in (OFFSETS_TOPIC, "t"):
-        partition: Any = SimpleNamespace(topic=topic, index=4, leader_epoch=1)
+def test_a_runtime_hears_of_the_partitions_of_its_own_topic_alone() -> None:
+    groups, counters, told = elections()
+    for topic, index in ((OFFSETS_TOPIC, 4), ("t", 5), ("counters", 6)):
+        partition: Any = SimpleNamespace(topic=topic, index=index, leader_epoch=1)
         told.opened(partition)
         told.closed(partition)
-    assert coordinator.calls == [("election", 4), ("resignation", 4)]
+    assert groups.calls == [("election", 4), ("resignation", 4)]
+    assert counters.calls == [("election", 6), ("resignation", 6)]
 
 
-def test_the_coordinator_hears_of_deleted_topics_also_when_the_name_is_taken_again() -> None:
-    coordinator, told = elections()
+def test_every_runtime_hears_of_deleted_topics_also_when_the_name_is_taken_again() -> None:
+    groups, counters, told = elections()
     client = FakeClient(*topic_records("a", 1), *topic_records("b", 2), *topic_records("c", 3))
     client.subscribe(told.image_changed)
     client.apply(*topic_records("d", 4))
-    assert coordinator.calls == []
+    client.apply(*broker_records(9))  # no topic changes
     removals = [RemoveTopicRecord(topic_id(number)) for number in (1, 2)]
     client.apply(*removals, *topic_records("b", 5))
-    ((_, deleted),) = coordinator.calls
-    assert sorted(deleted) == [("a", topic_id(1)), ("b", topic_id(2))]
+    deleted = [("a", topic_id(1)), ("b", topic_id(2))]
+    assert groups.calls == counters.calls == [("image", []), ("image", deleted)]

@@ -9,12 +9,12 @@ from uuid import UUID
 
 import pytest
 
-from headrace.broker.coordinator.batching import MAX_BATCH_RECORDS
-from headrace.broker.coordinator.group.decision import Turn
-from headrace.broker.coordinator.group.requests import CommitRequest, DeletedTopic, OffsetEntry
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
+from headrace.broker.coordinator.group.records import CoordinatorRecord
+from headrace.broker.coordinator.group.requests import CommitRequest, OffsetEntry
 from headrace.broker.coordinator.group.shard import CHECKS_AT_ONCE, OFFSETS_AT_ONCE, GroupShard
-from headrace.broker.coordinator.records import CoordinatorRecord
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.runtime.batching import MAX_BATCH_RECORDS
+from headrace.broker.coordinator.runtime.shard import DeletedTopic, Turn
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
@@ -43,9 +43,9 @@ async def coordinator_of(logs: FakeLogs) -> AsyncIterator[GroupCoordinator]:
         clock_s=lambda: 0.0,
     )
     # Every piece of work waits for a turn of its own.
-    coordinator._turns = TurnShare(lambda: 0.0, share_s=0.0)
-    coordinator.on_election(0)
-    task = asyncio.create_task(coordinator.run())
+    coordinator.runtime.turns = TurnShare(lambda: 0.0, share_s=0.0)
+    coordinator.runtime.on_election(0)
+    task = asyncio.create_task(coordinator.runtime.run())
     await settle()
     entries = [OffsetEntry("t", index, 1, -1, "") for index in range(MANY)]
     await coordinator.commit_offsets(CommitRequest(group_id="g", entries=entries))
@@ -125,8 +125,8 @@ def test_offsets_of_a_deleted_topic_are_removed_some_at_a_time(largest: list[int
     async def test() -> None:
         async with coordinator_of(FakeLogs(1)) as coordinator:
             largest.clear()
-            coordinator.on_topics_deleted([DeletedTopic("other", UUID(int=2))])
-            coordinator.on_topics_deleted([DeletedTopic("t", UUID(int=1))])
+            coordinator.runtime.on_new_image([DeletedTopic("other", UUID(int=2))])
+            coordinator.runtime.on_new_image([DeletedTopic("t", UUID(int=1))])
             await asyncio.sleep(1)
             assert max(largest) == OFFSETS_AT_ONCE
             assert await offsets_of(coordinator) == 0
@@ -149,7 +149,7 @@ def test_the_retention_of_many_offsets_is_checked_some_at_a_time(largest: list[i
     async def test() -> None:
         async with coordinator_of(FakeLogs(1)) as coordinator:
             largest.clear()
-            coordinator._wall_clock_ms = lambda: WALL_MS + 365 * 86_400_000
+            coordinator.runtime._wall_clock_ms = lambda: WALL_MS + 365 * 86_400_000
             await asyncio.sleep(61)
             assert await coordinator.describe_groups(["g"]) == [None]
             assert OFFSETS_AT_ONCE < max(largest) <= CHECKS_AT_ONCE + 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.broker.coordinator.partitioning import java_string_hash, partition_for_group
+from headrace.broker.coordinator.runtime.partitioning import java_string_hash, partition_for_key
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ def test_java_string_hash(text: str, expected: int) -> None:
     assert java_string_hash(text) == expected
 
 
-def test_partition_for_group() -> None:
-    assert partition_for_group("hello", 50) == 99162322 % 50
-    assert partition_for_group("polygenelubricants", 50) == 0
+def test_partition_for_key() -> None:
+    assert partition_for_key("hello", 50) == 99162322 % 50
+    assert partition_for_key("polygenelubricants", 50) == 0
     assert java_string_hash("console-consumer") == -648006740
-    assert partition_for_group("console-consumer", 50) == 648006740 % 50
+    assert partition_for_key("console-consumer", 50) == 648006740 % 50

@@ -7,10 +7,8 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.record_fields import CorruptRecordError
-from headrace.broker.coordinator.record_runs import MAX_RUN_RECORDS, decode_records
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.record_runs import MAX_RUN_RECORDS, decode_records
+from headrace.broker.coordinator.group.records import (
     CoordinatorRecord,
     GroupMetadataValue,
     GroupRecord,
@@ -21,6 +19,8 @@ from headrace.broker.coordinator.records import (
     decode_record,
     encode_record,
 )
+from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.runtime.record_fields import CorruptRecordError
 from headrace.config.node import GroupConfig
 from headrace.protocol.records import record as records_of_a_batch
 from headrace.protocol.records.batch import HEADER_BYTES, encode_header, parse_header
@@ -32,6 +32,7 @@ from headrace.protocol.records.record import (
     encode_batch,
     encode_varint,
 )
+from tests.unit.broker.coordinator.fake_log import replay
 
 GROUP = GroupRecord("a", GroupMetadataValue("consumer", 1, None, None, 5, ()))
 LIMIT = 1 << 24
@@ -105,7 +106,7 @@ def replayed(
             count += number
             unknown += record is None
             if record is not None:
-                shard.replay(record)
+                replay(shard, record)
     except (CorruptBatchError, CorruptRecordError) as found:
         error = type(found), str(found)
     return shard.image(), shard.live.count, shard.live.size_bytes, count, unknown, error

@@ -4,12 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from headrace.broker.coordinator.record_fields import (
-    MAX_STRING_BYTES,
-    CorruptRecordError,
-    fits_string,
-)
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.records import (
     MAX_RECORD_BYTES,
     GroupMetadataValue,
     GroupRecord,
@@ -20,6 +15,11 @@ from headrace.broker.coordinator.records import (
     decode_record,
     encode_record,
     fits_record,
+)
+from headrace.broker.coordinator.runtime.record_fields import (
+    MAX_STRING_BYTES,
+    CorruptRecordError,
+    fits_string,
 )
 
 # Read back from `__consumer_offsets` of an Apache Kafka 4.3.1: a group "g" of one static member with

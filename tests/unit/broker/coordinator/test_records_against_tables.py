@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.records import (
     GroupMetadataValue,
     GroupRecord,
     MemberMetadata,

@@ -6,10 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from headrace.broker.coordinator import rewriting
-from headrace.broker.coordinator.group.requests import LeavingMember
-from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.records import (
     GroupMetadataValue,
     GroupRecord,
     MemberMetadata,
@@ -18,11 +15,14 @@ from headrace.broker.coordinator.records import (
     OffsetRecord,
     encode_record,
 )
-from headrace.broker.coordinator.shard_driver import ShardState
+from headrace.broker.coordinator.group.requests import LeavingMember
+from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.runtime import rewriting
+from headrace.broker.coordinator.runtime.driver import ShardState
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
-from tests.unit.broker.coordinator.fake_log import FakeLog
+from tests.unit.broker.coordinator.fake_log import FakeLog, replay
 from tests.unit.broker.coordinator.test_shard_driver import Bench, batch_of, bench
 from tests.unit.broker.coordinator.virtual_time import run, settle
 
@@ -56,7 +56,7 @@ async def long_log() -> FakeLog:
 def loaded_image(log: FakeLog) -> tuple[dict, dict]:
     shard = GroupShard(GroupConfig())
     for record in log.records():
-        shard.replay(record)
+        replay(shard, record)
     return shard.image()
 
 
@@ -321,7 +321,7 @@ def test_after_a_fault_of_the_core_its_memory_is_not_written() -> None:
 
             def fail(shard: GroupShard, now: object) -> None:
                 key = OffsetCommitKey("g", "t", 0)
-                shard.replay(OffsetRecord(key, OffsetCommitValue(666, -1, "", 0)))
+                replay(shard, OffsetRecord(key, OffsetCommitValue(666, -1, "", 0)))
                 raise ZeroDivisionError
 
             with pytest.raises(ZeroDivisionError):

@@ -9,22 +9,21 @@ from uuid import UUID
 
 import pytest
 
+from headrace.broker.coordinator.group.coordinator import (
+    GROUPS_AT_ONCE,
+    GroupCoordinator,
+)
 from headrace.broker.coordinator.group.requests import (
     CommittedOffset,
-    DeletedTopic,
     HeartbeatRequest,
-    Instant,
     LeavingMember,
     OffsetQuery,
     SyncRequest,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.ports import CoordinatorLogs
-from headrace.broker.coordinator.runtime import (
-    GROUPS_AT_ONCE,
-    MAX_LOAD_WAIT_MS,
-    GroupCoordinator,
-)
+from headrace.broker.coordinator.runtime.coordinator_runtime import MAX_LOAD_WAIT_MS
+from headrace.broker.coordinator.runtime.ports import CoordinatorLogs
+from headrace.broker.coordinator.runtime.shard import DeletedTopic, Instant
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 from tests.unit.broker.coordinator.fake_log import (
@@ -56,8 +55,8 @@ async def running(logs: FakeLogs, *, elected: bool = True) -> AsyncIterator[Grou
     coordinator = new_coordinator(logs)
     if elected:
         for partition in range(logs.partition_count):
-            coordinator.on_election(partition)
-    task = asyncio.create_task(coordinator.run())
+            coordinator.runtime.on_election(partition)
+    task = asyncio.create_task(coordinator.runtime.run())
     await settle()
     try:
         yield coordinator
@@ -147,7 +146,7 @@ def test_it_waits_for_one_that_is_about_to_come() -> None:
 
             def come(partition: int) -> None:
                 logs.led.add(partition)
-                coordinator.on_election(partition)
+                coordinator.runtime.on_election(partition)
 
             logs.on_arrival = come
             committed = await coordinator.commit_offsets(commit_request(group_id="g"))
@@ -170,7 +169,7 @@ def test_it_waits_for_a_moment_only_and_not_for_one_that_goes_away() -> None:
 
             commit = asyncio.create_task(coordinator.commit_offsets(commit_request(group_id="g")))
             await settle()
-            coordinator.on_resignation(0)
+            coordinator.runtime.on_resignation(0)
             with pytest.raises(KafkaError) as caught:
                 await commit
             assert caught.value.code is ErrorCode.NOT_COORDINATOR
@@ -200,25 +199,25 @@ def test_elections_and_resignations() -> None:
         async with running(logs, elected=False) as coordinator:
             with pytest.raises(KafkaError):
                 await coordinator.commit_offsets(commit_request())
-            coordinator.on_election(0)
+            coordinator.runtime.on_election(0)
             await settle()
             await coordinator.commit_offsets(commit_request(5))
             parked = asyncio.create_task(coordinator.join(join_request("a")))
             await asyncio.sleep(0)
-            coordinator.on_resignation(0)
+            coordinator.runtime.on_resignation(0)
             with pytest.raises(KafkaError) as caught:
                 await parked
             assert caught.value.code is ErrorCode.NOT_COORDINATOR
             with pytest.raises(KafkaError):
                 await coordinator.commit_offsets(commit_request())
-            coordinator.on_election(0)
-            coordinator.on_election(0)  # at a newer epoch, before it was loaded
+            coordinator.runtime.on_election(0)
+            coordinator.runtime.on_election(0)  # at a newer epoch, before it was loaded
             await settle()
             (result,) = await coordinator.fetch_offsets([("g", [OffsetQuery("t", 0)])])
             assert isinstance(result, list)
             assert [found.value.offset for found in result if found.value] == [5]
-            coordinator.on_resignation(0)
-            coordinator.on_resignation(0)
+            coordinator.runtime.on_resignation(0)
+            coordinator.runtime.on_resignation(0)
 
     run(test)
 
@@ -304,7 +303,7 @@ def test_deleted_topics_are_forgotten_in_every_partition() -> None:
         async with running(FakeLogs(4)) as coordinator:
             for group_id in GROUPS:
                 await coordinator.commit_offsets(commit_request(group_id=group_id))
-            coordinator.on_topics_deleted([DeletedTopic("t", UUID(int=1))])
+            coordinator.runtime.on_new_image([DeletedTopic("t", UUID(int=1))])
             await asyncio.sleep(1)
             results = await coordinator.fetch_offsets([(group_id, None) for group_id in GROUPS])
             assert [list(found) for found in results if not isinstance(found, KafkaError)] == [

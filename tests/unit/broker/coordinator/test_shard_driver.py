@@ -7,9 +7,14 @@ from uuid import UUID
 
 import pytest
 
-from headrace.broker.coordinator import batching
+from headrace.broker.coordinator.group.coordinator import group_kind
+from headrace.broker.coordinator.group.records import (
+    CoordinatorRecord,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    OffsetRecord,
+)
 from headrace.broker.coordinator.group.requests import (
-    DeletedTopic,
     HeartbeatRequest,
     JoinResult,
     OffsetQuery,
@@ -17,11 +22,13 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
-from headrace.broker.coordinator.shard_driver import ShardDriver, ShardState
-from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.coordinator.runtime import batching
+from headrace.broker.coordinator.runtime.driver import ShardDriver, ShardState
+from headrace.broker.coordinator.runtime.shard import DeletedTopic
+from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
+from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
@@ -31,23 +38,36 @@ from tests.unit.broker.coordinator.fake_log import (
     commit_request,
     join_request,
     loop_clock,
+    replay,
 )
 from tests.unit.broker.coordinator.virtual_time import run, settle
 
+GroupDriver = ShardDriver[GroupShard, CoordinatorRecord]
 CONFIG = GroupConfig(initial_rebalance_delay_ms=0)
 
 
-def new_driver(partition: int, log: FakeLog) -> ShardDriver:
+def new_driver(
+    partition: int,
+    log: FakeLog,
+    config: GroupConfig = CONFIG,
+    statistics: CoordinatorStatistics | None = None,
+) -> GroupDriver:
     turns = TurnShare(lambda: 0.0, share_s=0.0)  # every piece of work waits for a turn of its own
     return ShardDriver(
-        partition, log, CONFIG, loop_clock, turns=turns, statistics=CoordinatorStatistics()
+        group_kind(config),
+        partition,
+        log,
+        image=MetadataImage,
+        clock=loop_clock,
+        turns=turns,
+        statistics=statistics or CoordinatorStatistics(),
     )
 
 
 class Bench:
     """A driver that runs on a fake log, in virtual time."""
 
-    def __init__(self, log: FakeLog, driver: ShardDriver) -> None:
+    def __init__(self, log: FakeLog, driver: GroupDriver) -> None:
         self.log = log
         self.driver = driver
         self.task: asyncio.Task[None] | None = None
@@ -71,7 +91,9 @@ class Bench:
         return await submitted.wait()
 
     async def join(self, member_id: str) -> JoinResult:
-        return await self.driver.join(join_request(member_id))
+        return await self.driver.park(
+            lambda shard, token, now: shard.join(token, join_request(member_id), now), JoinResult
+        )
 
     async def sync(self, member_id: str, generation: int, **assigned: bytes) -> SyncResult:
         request = SyncRequest(
@@ -80,13 +102,15 @@ class Bench:
             generation=generation,
             assignments=list(assigned.items()),
         )
-        return await self.driver.sync(request)
+        return await self.driver.park(
+            lambda shard, token, now: shard.sync(token, request, now), SyncResult
+        )
 
     def check_live_is_log(self) -> None:
         """What is in memory is what the log holds."""
         other = GroupShard(CONFIG)
         for record in self.log.records():
-            other.replay(record)
+            replay(other, record)
         assert other.image() == self.driver._shard.image()
 
 
@@ -300,7 +324,7 @@ def test_a_cancelled_join_leaves_its_member_parked() -> None:
             lost.cancel()
             other = await b.join("c")
             assert other.leader == "a"
-            assert b.driver._joins == {}
+            assert b.driver._parked == {}
             assert await b.heartbeat("a", 1) is ErrorCode.NONE
 
     run(test)
@@ -395,7 +419,7 @@ def test_a_fault_in_the_core_leads_back_to_the_log() -> None:
                 b.driver.submit(fail)  # type: ignore[arg-type]
             with pytest.raises(KafkaError):
                 await b.committed()
-            b.driver.forget_topics([DeletedTopic("other", UUID(int=1))])
+            b.driver.new_image([DeletedTopic("other", UUID(int=1))])
             await settle()
             assert await b.committed() == 1
             await asyncio.gather(parked, return_exceptions=True)
@@ -490,13 +514,13 @@ def test_topics_deleted_while_loading_are_forgotten_when_loaded() -> None:
         log.batches.append(batch_of((OFFSET_KEY, OFFSET_VALUE)))
         log.hold_reads()
         async with bench(log) as b:
-            b.driver.forget_topics([DeletedTopic("t", UUID(int=1))])
+            b.driver.new_image([DeletedTopic("t", UUID(int=1))])
             log.release_reads()
             await settle()
             assert await b.committed() is None
             b.check_live_is_log()
             assert await b.commit(8) == [ErrorCode.NONE]
-            b.driver.forget_topics([DeletedTopic("t", UUID(int=1))])
+            b.driver.new_image([DeletedTopic("t", UUID(int=1))])
             await settle()
             assert await b.committed() is None
             b.check_live_is_log()
@@ -561,7 +585,7 @@ def test_a_mistake_while_a_log_is_loaded_is_handed_to_the_loop(
         log.batches.append(batch_of((OFFSET_KEY, OFFSET_VALUE)))
         monkeypatch.setattr(GroupShard, "replay", planted)
         async with bench(log):
-            assert seen == ["load of coordinator partition 3: KeyError('a bug')"]
+            assert seen == ["load of coordinator partition __consumer_offsets-3: KeyError('a bug')"]
 
     run(test)
 
@@ -572,6 +596,9 @@ def test_a_mistake_at_a_deadline_is_handed_to_the_loop(monkeypatch: pytest.Monke
         monkeypatch.setattr(GroupShard, "expire", planted)
         async with bench() as b:
             await expect(ErrorCode.NOT_COORDINATOR, asyncio.ensure_future(b.commit()))
-            assert seen[0] == "deadline of coordinator partition 3: KeyError('a bug')"
+            assert (
+                seen[0]
+                == "deadline of coordinator partition __consumer_offsets-3: KeyError('a bug')"
+            )
 
     run(test)

@@ -4,13 +4,14 @@ from uuid import UUID
 
 import pytest
 
-from headrace.broker.coordinator.group.requests import (
-    DeletedTopic,
-    JoinProtocol,
-    LeavingMember,
-    OffsetQuery,
+from headrace.broker.coordinator.group.records import (
+    OffsetCommitKey,
+    OffsetCommitValue,
+    OffsetRecord,
 )
-from headrace.broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
+from headrace.broker.coordinator.group.requests import JoinProtocol, LeavingMember, OffsetQuery
+from headrace.broker.coordinator.runtime.shard import DeletedTopic
+from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import INITIAL_MS, SESSION_MS, WALL_MS, Scene, offset
 
@@ -261,7 +262,7 @@ def test_deleted_topics_take_their_offsets_with_them() -> None:
     scene.commit(offset(0, 5)._replace(topic_id=first), offset(0, 6, topic="u"))
     scene.commit(offset(1, 7)._replace(topic_id=second), group_id="other")
     scene.commit(offset(0, 8), group_id="old")  # of which topic is not known
-    scene.do(scene.shard.forget_topic(DeletedTopic("t", first), scene.now))
+    scene.do(scene.shard.new_image(MetadataImage(), [DeletedTopic("t", first)], scene.now))
     assert scene.committed() is None
     assert scene.committed(topic="u") == 6
     assert scene.committed(1, group_id="other") == 7  # of the topic that came after

@@ -1,6 +1,6 @@
 """Deadlines: in their order, and cheap to push back."""
 
-from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
+from headrace.broker.coordinator.group.classic.deadlines import DeadlineKey, DeadlineKind, Deadlines
 
 
 def session(member_id: str) -> DeadlineKey:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.broker.coordinator.group import joining
+from headrace.broker.coordinator.group.classic import joining
 from headrace.broker.coordinator.group.requests import JoinedMember, JoinProtocol, LeavingMember
 from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import (

@@ -2,8 +2,8 @@
 
 import pytest
 
+from headrace.broker.coordinator.group.classic.sessions import NEW_MEMBER_JOIN_TIMEOUT_MS
 from headrace.broker.coordinator.group.requests import JoinProtocol, LeavingMember
-from headrace.broker.coordinator.group.sessions import NEW_MEMBER_JOIN_TIMEOUT_MS
 from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import (
     INITIAL_MS,

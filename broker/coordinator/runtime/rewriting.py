@@ -20,18 +20,15 @@ what lies before, and no later load meets it.
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple
 
-from headrace.broker.coordinator.batching import PendingBatches
-from headrace.broker.coordinator.group.requests import Instant
-from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import LoadedLog
-from headrace.broker.coordinator.ports import LOG_ERRORS, CoordinatorLog
-from headrace.broker.coordinator.record_fields import CorruptRecordError
-from headrace.broker.coordinator.records import CoordinatorRecord, fits_record
-from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.coordinator.runtime.batching import PendingBatches
+from headrace.broker.coordinator.runtime.loading import LoadedLog
+from headrace.broker.coordinator.runtime.ports import LOG_ERRORS, CoordinatorLog
+from headrace.broker.coordinator.runtime.shard import Instant, LiveState, R
+from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
 from headrace.task_failures import report_unexpected
 
 MIN_LOG_BYTES: Final = 1024 * 1024  # shorter logs are left as they are: about 8,000 commits
@@ -58,35 +55,33 @@ class LogSize(NamedTuple):
         return LogSize(self.records + records, self.size_bytes + size_bytes)
 
 
-class _Rewrite:
+class _Rewrite(Generic[R]):
     """One rewrite: where it began, and what it has not reached yet."""
 
-    def __init__(
-        self, first_offset: int, before: LogSize, live: Iterator[CoordinatorRecord]
-    ) -> None:
+    def __init__(self, first_offset: int, before: LogSize, live: Iterator[R]) -> None:
         self.first_offset = first_offset
         self.before = before  # what lies before it: to be given up
-        self.live: Iterator[CoordinatorRecord] | None = live  # None: all are queued
+        self.live: Iterator[R] | None = live  # None: all are queued
         self.records = 0
 
 
-class LogRewriter:
+class LogRewriter(Generic[R]):
     """Decides when one partition's log is rewritten, and does it."""
 
     def __init__(
         self,
-        partition: int,
+        where: Mapping[str, str | int],
         log: CoordinatorLog,
-        pending: PendingBatches,
+        pending: PendingBatches[R],
         statistics: CoordinatorStatistics,
         on_shortened: Callable[[], None],
     ) -> None:
-        self._partition = partition
+        self._where = where  # topic and partition, for log lines
         self._log = log
         self._pending = pending
         self._statistics = statistics
         self._on_shortened = on_shortened  # the log may be long again by then
-        self._rewrite: _Rewrite | None = None
+        self._rewrite: _Rewrite[R] | None = None
         self._deletion: asyncio.Task[None] | None = None
         self._grown = asyncio.Event()  # `size` has reached `_grown_bytes`
         self._grown_bytes: float = math.inf
@@ -101,7 +96,7 @@ class LogRewriter:
         if log.unknown_records:
             logger.warning(
                 "a coordinator partition holds records of a newer version: its log is not shortened",
-                extra={"partition": self._partition, "records": log.unknown_records},
+                extra={**self._where, "records": log.unknown_records},
             )
             self._not_before_ms = math.inf
 
@@ -111,7 +106,7 @@ class LogRewriter:
         if self.size.size_bytes >= self._grown_bytes:
             self._grown.set()
 
-    def has_work(self, shard: GroupShard, now: Instant) -> bool:
+    def has_work(self, live: LiveState[R], now: Instant) -> bool:
         """Whether `add_slice` should be called before the next append; no append is inflight."""
         if self._pending.is_full or not self._log.has_room:
             return False
@@ -119,14 +114,14 @@ class LogRewriter:
             return self._rewrite.live is not None
         if now.elapsed_ms < self._not_before_ms:
             return False
-        limit_bytes = max(MIN_LOG_BYTES, MAX_LOG_PER_LIVE * shard.live.size_bytes)
+        limit_bytes = max(MIN_LOG_BYTES, MAX_LOG_PER_LIVE * live.size_bytes)
         return self._is_damaged or self.size.size_bytes > limit_bytes
 
-    def add_slice(self, shard: GroupShard, now: Instant) -> None:
+    def add_slice(self, live: LiveState[R], now: Instant) -> None:
         """Queue the next records of a rewrite, the first ones if none is under way; no append is inflight."""
         rewrite = self._rewrite
         if rewrite is None:
-            rewrite = _Rewrite(self._log.end_offset, self.size, shard.live.read())
+            rewrite = _Rewrite(self._log.end_offset, self.size, live.read())
             self._rewrite = rewrite
         if rewrite.live is None:
             return
@@ -137,7 +132,12 @@ class LogRewriter:
                 rewrite.live = None
                 self._when_written(rewrite)
                 return
-            if not self._fits(record):
+            if not self._pending.fits(record):
+                logger.warning(
+                    "a coordinator partition holds a record that is too large to be written again: "
+                    "its log is not shortened",
+                    extra=self._where,
+                )
                 self._rewrite = None
                 self._not_before_ms = math.inf
                 return
@@ -155,31 +155,18 @@ class LogRewriter:
             self._deletion.cancel()
             self._deletion = None
 
-    def _fits(self, record: CoordinatorRecord) -> bool:
-        """Whether a record can be written: this broker's own can, another's may not."""
-        try:
-            if fits_record(record):
-                return True
-        except CorruptRecordError:
-            pass
-        logger.warning(
-            "a coordinator partition holds a record that is too large to be written again: its log is not shortened",
-            extra={"partition": self._partition},
-        )
-        return False
-
-    def _when_written(self, rewrite: _Rewrite) -> None:
+    def _when_written(self, rewrite: _Rewrite[R]) -> None:
         newest = self._pending.newest()
         if newest is None:
             self._begin_deletion(rewrite)
         else:
             newest.when_durable(lambda: self._begin_deletion(rewrite))
 
-    def _begin_deletion(self, rewrite: _Rewrite) -> None:
+    def _begin_deletion(self, rewrite: _Rewrite[R]) -> None:
         self._deletion = asyncio.create_task(self._delete(rewrite))
         self._deletion.add_done_callback(report_unexpected)
 
-    async def _delete(self, rewrite: _Rewrite) -> None:
+    async def _delete(self, rewrite: _Rewrite[R]) -> None:
         """Give up what lies before a rewrite, with retries."""
         self._grown_bytes = self.size.size_bytes + MAX_GROWTH_BYTES
         self._grown.clear()
@@ -196,7 +183,7 @@ class LogRewriter:
                 logger.warning(
                     "cannot shorten the log of a coordinator partition, trying again",
                     extra={
-                        "partition": self._partition,
+                        **self._where,
                         "delay_ms": backoff_ms,
                         "reason": str(error),
                     },
@@ -216,7 +203,7 @@ class LogRewriter:
         logger.info(
             "coordinator partition rewritten",
             extra={
-                "partition": self._partition,
+                **self._where,
                 "live_records": rewrite.records,
                 "given_up_records": given_up.records,
                 "given_up_bytes": given_up.size_bytes,

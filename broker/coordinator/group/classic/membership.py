@@ -7,18 +7,18 @@ Apache Kafka.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
-from headrace.broker.coordinator.group.decision import Turn
-from headrace.broker.coordinator.group.rebalance import Rebalancer, current_assignment
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.rebalance import Rebalancer, current_assignment
+from headrace.broker.coordinator.group.classic.sessions import MemberSessions
+from headrace.broker.coordinator.group.classic.states import GroupState
 from headrace.broker.coordinator.group.requests import (
     NO_MEMBER_ID,
+    GroupTurn,
     HeartbeatRequest,
     LeavingMember,
     SyncRequest,
     SyncResult,
 )
-from headrace.broker.coordinator.group.sessions import MemberSessions
-from headrace.broker.coordinator.group.states import GroupState
 from headrace.protocol.errors import ErrorCode
 
 
@@ -36,25 +36,27 @@ class Membership:
         self._rebalancer = rebalancer
         self._sessions = sessions
 
-    def sync(self, turn: Turn, group: ClassicGroup, request: SyncRequest, token: int) -> None:
+    def sync(self, turn: GroupTurn, group: ClassicGroup, request: SyncRequest, token: int) -> None:
         """Answer with the assignment, now or when the leader has sent it."""
         error = _check_sync(group, request)
         if error is not ErrorCode.NONE:
-            turn.answer_sync(token, SyncResult(error=error))
+            turn.answer(token, SyncResult(error=error))
             return
         member_id = request.member_id
         self._rebalancer.synced(group, member_id)
         if group.state is GroupState.STABLE:
-            turn.answer_sync(token, current_assignment(group, member_id))
+            turn.answer(token, current_assignment(group, member_id))
             return
         superseded = group.syncing.get(member_id)
         if superseded is not None:
-            turn.answer_sync(superseded, SyncResult(error=ErrorCode.REBALANCE_IN_PROGRESS))
+            turn.answer(superseded, SyncResult(error=ErrorCode.REBALANCE_IN_PROGRESS))
         group.syncing[member_id] = token
         if member_id == group.leader:
             self._rebalancer.store_generation(turn, group, dict(request.assignments))
 
-    def heartbeat(self, turn: Turn, group: ClassicGroup, request: HeartbeatRequest) -> ErrorCode:
+    def heartbeat(
+        self, turn: GroupTurn, group: ClassicGroup, request: HeartbeatRequest
+    ) -> ErrorCode:
         """Keep a member's session alive; answer REBALANCE_IN_PROGRESS when it must rejoin."""
         error = group.check_member(request.member_id, request.group_instance_id)
         if error is not ErrorCode.NONE:
@@ -67,7 +69,7 @@ class Membership:
         return ErrorCode.NONE
 
     def leave(
-        self, turn: Turn, group: ClassicGroup, members: Sequence[LeavingMember]
+        self, turn: GroupTurn, group: ClassicGroup, members: Sequence[LeavingMember]
     ) -> list[LeaveResult]:
         """Remove members; each has its own result."""
         results = []

@@ -12,11 +12,14 @@ Source: `ClassicGroup` of Apache Kafka.
 
 from collections import Counter
 
-from headrace.broker.coordinator.consumer_protocol import PROTOCOL_TYPE, subscribed_topics
-from headrace.broker.coordinator.group.member import Member
+from headrace.broker.coordinator.group.classic.consumer_protocol import (
+    PROTOCOL_TYPE,
+    subscribed_topics,
+)
+from headrace.broker.coordinator.group.classic.member import Member
+from headrace.broker.coordinator.group.classic.states import TRANSITIONS, GroupState
+from headrace.broker.coordinator.group.records import NO_TIMESTAMP, GroupMetadataValue
 from headrace.broker.coordinator.group.requests import JoinedMember, JoinProtocol
-from headrace.broker.coordinator.group.states import TRANSITIONS, GroupState
-from headrace.broker.coordinator.records import NO_TIMESTAMP, GroupMetadataValue
 from headrace.invariants import require
 from headrace.protocol.errors import ErrorCode
 

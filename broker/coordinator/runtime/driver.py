@@ -1,4 +1,4 @@
-"""Drives one group shard: loads it, makes its decisions durable, wakes it at its deadlines.
+"""Drives one shard, of any kind: loads it, makes its decisions durable, wakes it at its deadlines.
 
 An operation is decided on and replayed at once; its answer waits until every record decided on so
 far is durable, so no answer depends on records that could still be lost. One append carries all
@@ -15,33 +15,40 @@ import itertools
 import logging
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from headrace.broker.coordinator.batching import Outcome, PendingBatches
-from headrace.broker.coordinator.group.decision import GroupDecision
-from headrace.broker.coordinator.group.requests import (
+from headrace.broker.coordinator.runtime.batching import (
+    DecisionTooLargeError,
+    Outcome,
+    PendingBatches,
+)
+from headrace.broker.coordinator.runtime.loading import replay_log
+from headrace.broker.coordinator.runtime.ports import LOG_ERRORS, CoordinatorLog
+from headrace.broker.coordinator.runtime.record_fields import CorruptRecordError
+from headrace.broker.coordinator.runtime.rewriting import LogRewriter
+from headrace.broker.coordinator.runtime.shard import (
+    NO_PRODUCER_EPOCH,
     DeletedTopic,
     Instant,
-    JoinRequest,
-    JoinResult,
-    SyncRequest,
-    SyncResult,
+    ParkedAnswer,
+    R,
+    S,
+    Shard,
+    ShardDecision,
+    ShardKind,
 )
-from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import replay_log
-from headrace.broker.coordinator.ports import LOG_ERRORS, CoordinatorLog
-from headrace.broker.coordinator.record_fields import CorruptRecordError
-from headrace.broker.coordinator.rewriting import LogRewriter
-from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.damage import DamagedRange
-from headrace.config.node import GroupConfig
+from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.records.batch import NO_PRODUCER_ID
 from headrace.protocol.records.errors import RecordsError
 from headrace.task_failures import report_error
 
 T = TypeVar("T")
-Operation = Callable[[GroupShard, Instant], GroupDecision[T]]
+Operation = Callable[[S, Instant], ShardDecision[R, T]]
+ParkedOperation = Callable[[S, int, Instant], ShardDecision[R, Any]]  # is given a token
 
 MAX_UNSHARED_BYTES: Final = 32 * 1024  # fewer are written at once
 RELOAD_BACKOFF_MS: Final = 100  # doubled after each failed attempt to read the log
@@ -73,33 +80,36 @@ class Submitted(NamedTuple, Generic[T]):
         return self.response
 
 
-class ShardDriver:
-    """One partition of `__consumer_offsets` while this broker leads it."""
+class ShardDriver(Generic[S, R]):
+    """One partition of a coordinator's topic while this broker leads it."""
 
     def __init__(
         self,
+        kind: ShardKind[S, R],
         partition: int,
         log: CoordinatorLog,
-        config: GroupConfig,
-        clock: Callable[[], Instant],
         *,
+        image: Callable[[], MetadataImage],
+        clock: Callable[[], Instant],
         turns: TurnShare,
         statistics: CoordinatorStatistics,
     ) -> None:
-        self._partition = partition
+        self._kind = kind
+        self._where: dict[str, str | int] = {"topic": kind.topic, "partition": partition}
+        self._name = f"{kind.topic}-{partition}"
         self._log = log
-        self._config = config
+        self._image = image
         self._clock = clock
         self._turns = turns
         self._statistics = statistics
-        self._shard = GroupShard(config)
-        self._pending = PendingBatches()
+        self._shard = kind.new_shard()
+        self._pending = PendingBatches(kind.encode)
         self._tokens = itertools.count()
-        self._joins: dict[int, asyncio.Future[JoinResult]] = {}
-        self._syncs: dict[int, asyncio.Future[SyncResult]] = {}
-        self._deleted_topics: dict[DeletedTopic, None] = {}  # their offsets are to be removed
+        self._parked: dict[int, asyncio.Future[object]] = {}
+        self._has_new_image = False
+        self._deleted_topics: dict[DeletedTopic, None] = {}  # the shard is not done with them
         self._wake = asyncio.Event()
-        self._rewriter = LogRewriter(partition, log, self._pending, statistics, self._wake.set)
+        self._rewriter = LogRewriter(self._where, log, self._pending, statistics, self._wake.set)
         self._wakes_at_ms: int | None = None  # deadline that `run` sleeps for
         self._must_reload = False
         self._settled = asyncio.Event()  # it is not being loaded
@@ -113,25 +123,28 @@ class ShardDriver:
             await self._settled.wait()
 
     def count_request(self) -> None:
-        """A request for a group of this shard has come: the balance counts it as load of the partition."""
+        """A request for this shard has come: the balance counts it as load of the partition."""
         self._log.count_request()
 
-    def submit(self, operation: Operation[T]) -> Submitted[T]:
+    def submit(self, operation: Operation[S, R, T]) -> Submitted[T]:
         """Decide on an operation now.
 
         Raises:
-            KafkaError: COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR.
+            KafkaError: COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR; MESSAGE_TOO_LARGE of an atomic
+                decision that one batch cannot hold: then nothing has changed.
         """
         self._check_active()
         try:
             now = self._clock()
             return self._absorb(operation(self._shard, now), now)
+        except DecisionTooLargeError:
+            raise
         except Exception:
             self._must_reload = True
             self._wake.set()
             raise
 
-    def submit_write(self, operation: Operation[T]) -> Submitted[T]:
+    def submit_write(self, operation: Operation[S, R, T]) -> Submitted[T]:
         """Decide on an operation that adds records, unless `MAX_PENDING_BYTES` are waiting for the log.
 
         Raises:
@@ -144,42 +157,35 @@ class ShardDriver:
             )
         return self.submit(operation)
 
-    async def join(self, request: JoinRequest) -> JoinResult:
-        """JoinGroup; may take as long as the rebalance.
+    async def park(self, operation: ParkedOperation[S, R], result: type[T]) -> T:
+        """Decide on an operation whose answer, of the type `result`, comes with this decision or a later one.
 
-        Cancellation: the member stays parked, as it does in Kafka when its connection is lost.
+        Cancellation: it stays parked in the shard, as in Kafka when its connection is lost.
+
+        Raises:
+            KafkaError: as `submit`; NOT_COORDINATOR also when the shard is unloaded before it answers.
         """
         token = next(self._tokens)
-        answer: asyncio.Future[JoinResult] = asyncio.get_running_loop().create_future()
-        self._joins[token] = answer
+        parked: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._parked[token] = parked
         try:
-            self.submit(lambda shard, now: shard.join(token, request, now))
-            return await answer
+            self.submit(lambda shard, now: operation(shard, token, now))
+            answer = await parked
         finally:
-            self._joins.pop(token, None)
+            self._parked.pop(token, None)
+        if not isinstance(answer, result):
+            raise TypeError(f"an answer is {type(answer).__name__}, and not {result.__name__}")
+        return answer
 
-    async def sync(self, request: SyncRequest) -> SyncResult:
-        """SyncGroup; may take until the leader has synced.
+    def new_image(self, deleted: Sequence[DeletedTopic]) -> None:
+        """Topics have changed: the shard takes it in, some of the work at a time; does not wait.
 
-        Cancellation: the member stays parked.
-        """
-        token = next(self._tokens)
-        answer: asyncio.Future[SyncResult] = asyncio.get_running_loop().create_future()
-        self._syncs[token] = answer
-        try:
-            self.submit(lambda shard, now: shard.sync(token, request, now))
-            return await answer
-        finally:
-            self._syncs.pop(token, None)
-
-    def forget_topics(self, topics: Sequence[DeletedTopic]) -> None:
-        """Remove the offsets of deleted topics, some at a time; does not wait.
-
-        If that fails, the offsets stay until they expire: a new topic of the same name has another
-        id, so they are not taken for its offsets.
+        A shard that is being loaded begins with the image of then, and is given the deleted topics afterwards. If
+        that fails, what it has of them stays until it expires: a new topic of the same name has another id.
         """
         if self.state is not ShardState.FAILED:
-            self._deleted_topics.update(dict.fromkeys(topics))
+            self._has_new_image = True
+            self._deleted_topics.update(dict.fromkeys(deleted))
             self._wake.set()
 
     # Running
@@ -189,12 +195,10 @@ class ShardDriver:
         try:
             while await self._load():
                 await self._serve()
-                self._abandon()
+                self._unload()
         finally:
-            if self.state is not ShardState.FAILED:
-                self.state = ShardState.LOADING
+            self._unload()
             self._settled.set()
-            self._abandon()
 
     async def _load(self) -> bool:
         """Read the log, with retries; False when it can never be read."""
@@ -203,15 +207,15 @@ class ShardDriver:
             self.state = ShardState.LOADING
             self._settled.clear()
             self._must_reload = False
-            shard = GroupShard(self._config)
+            shard = self._kind.new_shard()
             started = self._clock()
             try:
-                loaded = await replay_log(self._log, shard.replay, self._turns)
+                loaded = await replay_log(self._log, shard, self._kind.decode, self._turns)
             except LOG_ERRORS as error:
                 logger.warning(
                     "cannot read a coordinator partition, trying again",
                     extra={
-                        "partition": self._partition,
+                        **self._where,
                         "delay_ms": backoff_ms,
                         "reason": str(error),
                     },
@@ -222,14 +226,14 @@ class ShardDriver:
             except (CorruptRecordError, RecordsError):
                 # Reading it again would fail the same way; the other partitions continue.
                 logger.exception(
-                    "cannot decode a coordinator partition; its groups are not served until its leadership changes",
-                    extra={"partition": self._partition},
+                    "cannot decode a coordinator partition; it is not served until its leadership changes",
+                    extra=self._where,
                 )
                 self.state = ShardState.FAILED
                 self._settled.set()
                 return False
             except Exception as error:  # noqa: BLE001 - handed to the one place that decides
-                report_error(f"load of coordinator partition {self._partition}", error)
+                report_error(f"load of coordinator partition {self._name}", error)
                 self.state = ShardState.FAILED
                 self._settled.set()
                 return False
@@ -241,7 +245,7 @@ class ShardDriver:
             logger.info(
                 "coordinator partition loaded",
                 extra={
-                    "partition": self._partition,
+                    **self._where,
                     "records": loaded.records,
                     "live_records": shard.live.count,
                     "duration_ms": self._clock().elapsed_ms - started.elapsed_ms,
@@ -255,10 +259,10 @@ class ShardDriver:
         self._statistics.loads_past_damage_total += 1
         first = damage[0]
         logger.error(
-            "coordinator partition loaded past damage; its groups have what the rest of the log says, and may consume "
-            "records again",
+            "coordinator partition loaded past damage; it has what the rest of the log says: "
+            "groups may consume records again",
             extra={
-                "partition": self._partition,
+                **self._where,
                 "offsets": sum(it.end_offset - it.start_offset for it in damage),
                 "ranges": len(damage),
                 "first_start": first.start_offset,
@@ -267,18 +271,20 @@ class ShardDriver:
             },
         )
 
-    def _activate(self, shard: GroupShard) -> None:
+    def _activate(self, shard: S) -> None:
         now = self._clock()
         self._shard = shard
+        self._pending.next_offset = self._log.end_offset
         self.state = ShardState.ACTIVE
         self._settled.set()
-        self._absorb(shard.loaded(now), now)
+        self._has_new_image = bool(self._deleted_topics)
+        self._absorb(shard.loaded(self._image(), now), now)
 
     async def _serve(self) -> None:
         """Write pending batches, run due deadlines; return when the shard must be loaded again."""
         while True:
             await self._rewrite()
-            await self._forget()
+            await self._hand_image()
             if self._must_reload:
                 return
             if self._pending.size_bytes > MAX_UNSHARED_BYTES:
@@ -294,7 +300,7 @@ class ShardDriver:
                 except LOG_ERRORS:
                     logger.exception(
                         "failed to append to a coordinator partition; loading it again",
-                        extra={"partition": self._partition},
+                        extra=self._where,
                     )
                     return
                 self._rewriter.appended(batch.records_count, size_bytes)
@@ -302,28 +308,30 @@ class ShardDriver:
             if not self._must_reload:
                 self._expire()
 
-    async def _forget(self) -> None:
-        """Queue the removal of some offsets of deleted topics, if there are any."""
-        while self._deleted_topics and not self._pending.is_full:
-            await self._turns.pause()  # all partitions have some to remove
+    async def _hand_image(self) -> None:
+        """Have the shard take in what has changed, up to records that are to be written."""
+        while self._has_new_image and not self._pending.is_full:
+            await self._turns.pause()  # all partitions have some of the work
             if self._must_reload:
                 return
-            topic = next(iter(self._deleted_topics))
+            image, deleted = self._image(), tuple(self._deleted_topics)
             try:
-                if not self.submit(_forget_topic(topic)).response:
-                    del self._deleted_topics[topic]
+                done = self.submit(_new_image(image, deleted)).response
             except Exception as error:  # noqa: BLE001 - handed to the one place that decides
-                report_error(f"deleted topics in coordinator partition {self._partition}", error)
+                report_error(f"metadata in coordinator partition {self._name}", error)
                 return
+            for topic in deleted[:done]:
+                del self._deleted_topics[topic]
+            self._has_new_image = bool(self._deleted_topics)
             if self._pending.size_bytes:
                 return
 
     async def _rewrite(self) -> None:
         """Queue a part of a rewrite, if one is due or under way."""
-        if self._rewriter.has_work(self._shard, self._clock()):
+        if self._rewriter.has_work(self._shard.live, self._clock()):
             await self._turns.pause()
             if not self._must_reload:  # else memory may be ahead of what is queued
-                self._rewriter.add_slice(self._shard, self._clock())
+                self._rewriter.add_slice(self._shard.live, self._clock())
 
     async def _sleep(self) -> None:
         self._wake.clear()
@@ -345,54 +353,50 @@ class ShardDriver:
         try:
             self._absorb(self._shard.expire(now), now)
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides
-            report_error(f"deadline of coordinator partition {self._partition}", error)
+            report_error(f"deadline of coordinator partition {self._name}", error)
             self._must_reload = True
 
     # Answers
 
-    def _absorb(self, decision: GroupDecision[T], now: Instant) -> Submitted[T]:
+    def _absorb(self, decision: ShardDecision[R, T], now: Instant) -> Submitted[T]:
         """Queue a decision's records; answer at once if no record is pending."""
-        for event in decision.events:
-            logger.info(
-                "consumer group changed", extra={"group": event.group_id, "reason": event.text}
-            )
         if decision.records:
-            self._pending.add(decision.records, now.wall_ms)
+            offset = self._pending.add(decision.records, now.wall_ms, is_atomic=decision.is_atomic)
+            if decision.is_atomic:
+                for position, record in enumerate(decision.records, offset):
+                    self._shard.replay(position, NO_PRODUCER_ID, NO_PRODUCER_EPOCH, record)
             self._wake.set()
+        for event in decision.events:
+            self._kind.on_event(event)
         batch = self._pending.newest()
         next_ms = self._shard.next_deadline_ms()
         if self._wakes_at_ms is None or (next_ms is not None and next_ms < self._wakes_at_ms):
             self._wake.set()
         if batch is None:
-            self._answer(decision)
+            self._answer(decision.answers)
             return Submitted(decision.response, None)
-        if decision.joins or decision.syncs:
-            batch.when_durable(lambda: self._answer(decision))
+        if decision.answers:
+            batch.when_durable(lambda: self._answer(decision.answers))
         return Submitted(decision.response, batch.wait())
 
-    def _answer(self, decision: GroupDecision[T]) -> None:
-        for joined in decision.joins:
-            join = self._joins.pop(joined.token, None)
-            if join is not None and not join.done():
-                join.set_result(joined.result)
-        for synced in decision.syncs:
-            sync = self._syncs.pop(synced.token, None)
-            if sync is not None and not sync.done():
-                sync.set_result(synced.result)
+    def _answer(self, answers: Sequence[ParkedAnswer]) -> None:
+        for token, result in answers:
+            parked = self._parked.pop(token, None)
+            if parked is not None and not parked.done():
+                parked.set_result(result)
 
-    def _abandon(self) -> None:
+    def _unload(self) -> None:
         """Fail all waiting requests: the state in memory may differ from the log."""
+        if self.state is ShardState.ACTIVE:
+            self.state = ShardState.LOADING
+            self._shard.unloaded()
         error = KafkaError(ErrorCode.NOT_COORDINATOR)
         self._rewriter.abandon(self._clock())
         self._pending.fail(error)
-        for join in self._joins.values():
-            if not join.done():
-                join.set_exception(error)
-        for sync in self._syncs.values():
-            if not sync.done():
-                sync.set_exception(error)
-        self._joins.clear()
-        self._syncs.clear()
+        for parked in self._parked.values():
+            if not parked.done():
+                parked.set_exception(error)
+        self._parked.clear()
 
     @property
     def live_count(self) -> int:
@@ -413,5 +417,7 @@ class ShardDriver:
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
-def _forget_topic(topic: DeletedTopic) -> Operation[bool]:
-    return lambda shard, now: shard.forget_topic(topic, now)
+def _new_image(
+    image: MetadataImage, deleted: Sequence[DeletedTopic]
+) -> Callable[[Shard[R], Instant], ShardDecision[R, int]]:
+    return lambda shard, now: shard.new_image(image, deleted, now)

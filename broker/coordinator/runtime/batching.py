@@ -7,18 +7,24 @@ batch: hundreds of members that commit at once cost a few appends, not hundreds.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Generic
 
-from headrace.broker.coordinator.records import MAX_RECORD_BYTES, CoordinatorRecord, encode_record
-from headrace.protocol.errors import KafkaError
+from headrace.broker.coordinator.runtime.record_fields import MAX_RECORD_BYTES, CorruptRecordError
+from headrace.broker.coordinator.runtime.shard import R
+from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 
 MAX_BATCH_BYTES: Final = MAX_RECORD_BYTES
-MAX_BATCH_RECORDS: Final = 1_000  # encoded, and validated, in one turn of the event loop
+# Encoded, and validated, in one turn of the event loop. More only if one atomic decision has more.
+MAX_BATCH_RECORDS: Final = 1_000
 MAX_PENDING_BYTES: Final = 32 * 1024 * 1024  # of one shard; at this bound, writes are refused
 _RECORD_OVERHEAD_BYTES: Final = 40  # lengths, deltas and counts of one record, rounded up
 
 Outcome = KafkaError | None  # None: durable
+
+
+class DecisionTooLargeError(KafkaError):
+    """The records of an atomic decision do not fit into one batch; nothing has changed."""
 
 
 class PendingBatch:
@@ -37,11 +43,11 @@ class PendingBatch:
         self._records.append(record._replace(offset=len(self._records)))
         self.size_bytes += size_bytes
 
-    def has_room(self, size_bytes: int) -> bool:
-        """Whether a further record of this size fits; the first one always does."""
+    def has_room(self, count: int, size_bytes: int) -> bool:
+        """Whether further records of this size fit together; the first ones always do."""
         return (
             self.size_bytes + size_bytes <= MAX_BATCH_BYTES
-            and len(self._records) < MAX_BATCH_RECORDS
+            and len(self._records) + count <= MAX_BATCH_RECORDS
         )
 
     @property
@@ -73,30 +79,62 @@ class PendingBatch:
                 waiter.set_result(outcome)
 
 
-class PendingBatches:
+class PendingBatches(Generic[R]):
     """The batches of one shard: at most one being written, the others in the order of decision."""
 
-    def __init__(self) -> None:
+    def __init__(self, encode: Callable[[R], tuple[bytes, bytes | None]]) -> None:
+        self._encode = encode
         self._queue: deque[PendingBatch] = deque()
         self._writing: PendingBatch | None = None
         self.size_bytes = 0  # of all, the one being written included
+        self.next_offset = 0  # of the next record that is queued
 
     @property
     def is_full(self) -> bool:
         """Whether no further writes should be accepted for now."""
         return self.size_bytes >= MAX_PENDING_BYTES
 
-    def add(self, records: Sequence[CoordinatorRecord], timestamp_ms: int) -> None:
-        """Queue records; they may be spread over several batches, in order."""
-        for record in records:
-            key, value = encode_record(record)
-            size_bytes = len(key) + (0 if value is None else len(value)) + _RECORD_OVERHEAD_BYTES
-            tail = self._queue[-1] if self._queue else None
-            if tail is None or not tail.has_room(size_bytes):
-                tail = PendingBatch()
-                self._queue.append(tail)
-            tail.add_record(Record(0, timestamp_ms, key, value), size_bytes)
+    def fits(self, record: R) -> bool:
+        """Whether a record can be written: this broker's own can, another's may not."""
+        try:
+            _, value = self._encode(record)
+        except CorruptRecordError:
+            return False
+        return value is None or len(value) <= MAX_RECORD_BYTES
+
+    def add(self, records: Sequence[R], timestamp_ms: int, *, is_atomic: bool = False) -> int:
+        """Queue records, in order and, unless they are atomic, over as many batches as they need.
+
+        Returns the offset of the first.
+
+        Raises:
+            DecisionTooLargeError: they are atomic, and too large for one batch; none is queued.
+        """
+        encoded = [self._measured(record) for record in records]
+        if is_atomic:
+            whole_bytes = sum(size_bytes for _, _, size_bytes in encoded)
+            if whole_bytes > MAX_BATCH_BYTES:
+                raise DecisionTooLargeError(
+                    ErrorCode.MESSAGE_TOO_LARGE,
+                    f"{whole_bytes} bytes must be written together, more than {MAX_BATCH_BYTES}",
+                )
+            self._make_room(len(encoded), whole_bytes)
+        for key, value, size_bytes in encoded:
+            if not is_atomic:
+                self._make_room(1, size_bytes)
+            self._queue[-1].add_record(Record(0, timestamp_ms, key, value), size_bytes)
             self.size_bytes += size_bytes
+        first, self.next_offset = self.next_offset, self.next_offset + len(encoded)
+        return first
+
+    def _measured(self, record: R) -> tuple[bytes, bytes | None, int]:
+        key, value = self._encode(record)
+        return key, value, len(key) + (0 if value is None else len(value)) + _RECORD_OVERHEAD_BYTES
+
+    def _make_room(self, count: int, size_bytes: int) -> None:
+        """Begin a batch, unless the last one has room."""
+        if not (self._queue and self._queue[-1].has_room(count, size_bytes)):
+            self._queue.append(PendingBatch())
 
     def newest(self) -> PendingBatch | None:
         """Give the last batch that is not durable yet; None when all are."""

@@ -16,7 +16,7 @@ coordinator looks.
 from collections.abc import Iterable
 from typing import Final
 
-from headrace.broker.coordinator.record_fields import CorruptRecordError, FieldReader
+from headrace.broker.coordinator.runtime.record_fields import CorruptRecordError, FieldReader
 
 PROTOCOL_TYPE: Final = "consumer"
 

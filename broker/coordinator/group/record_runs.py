@@ -10,7 +10,7 @@ from functools import lru_cache
 from struct import Struct
 from typing import Final, NamedTuple
 
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.records import (
     NO_TIMESTAMP,
     CoordinatorRecord,
     OffsetCommitValue,

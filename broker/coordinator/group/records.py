@@ -59,7 +59,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from headrace.broker.coordinator.record_fields import (
+from headrace.broker.coordinator.runtime.record_fields import (
+    MAX_RECORD_BYTES,
     CorruptRecordError,
     FieldReader,
     write_bytes,
@@ -71,8 +72,6 @@ from headrace.broker.coordinator.record_fields import (
 NO_TIMESTAMP: Final = -1
 MAX_TIMESTAMP_MS: Final = 2**63 - 1  # what an int64 holds
 NO_LEADER_EPOCH: Final = -1
-# Largest value that is written: a batch with it stays below the default max.message.bytes.
-MAX_RECORD_BYTES: Final = 1_000_000
 
 _OFFSET_KEY_VERSION: Final = 1
 _GROUP_KEY_VERSION: Final = 2

@@ -1,10 +1,10 @@
-"""What the group coordinator needs from the broker."""
+"""What a coordinator needs from the broker."""
 
 from collections.abc import AsyncIterator
 from typing import Final, Protocol
-from uuid import UUID
 
 from headrace.broker.partition.damage import DamagedRange
+from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import KafkaError
 from headrace.storage.errors import StorageError
 
@@ -12,7 +12,7 @@ LOG_ERRORS: Final = (StorageError, KafkaError, OSError)  # what a log's methods 
 
 
 class CoordinatorLog(Protocol):
-    """One partition of `__consumer_offsets`, led by this broker."""
+    """One partition of a coordinator's topic, led by this broker."""
 
     async def append(self, batch: bytearray) -> int:
         """Append one record batch (magic 2, base offset 0); the log owns the buffer from then on.
@@ -32,7 +32,7 @@ class CoordinatorLog(Protocol):
         ...
 
     def count_request(self) -> None:
-        """Count a request of a group whose coordinator's log it is as load of the partition."""
+        """Count a request to the coordinator whose log it is as load of the partition."""
         ...
 
     @property
@@ -61,12 +61,12 @@ class CoordinatorLogs(Protocol):
     """The internal topic as this broker sees it."""
 
     @property
-    def partition_count(self) -> int:
-        """How many partitions the topic has, or will have when it is created."""
+    def image(self) -> MetadataImage:
+        """The metadata as they are now."""
         ...
 
-    def partition_for(self, group_id: str) -> int:
-        """Give the partition of a group, see `partitioning.partition_for_group`."""
+    def partition_for(self, key: str) -> int:
+        """Give the partition of a key (a group, for example), see `partitioning.partition_for_key`."""
         ...
 
     async def arrived(self, partition: int) -> None:
@@ -79,24 +79,4 @@ class CoordinatorLogs(Protocol):
 
     def is_lease_valid(self) -> bool:
         """Whether the lease is valid: then this broker leads the partitions that have a log here."""
-        ...
-
-    async def ensure_topic(self) -> None:
-        """Create `__consumer_offsets` when it does not exist."""
-        ...
-
-
-class TopicDirectory(Protocol):
-    """Which topics exist."""
-
-    def partition_exists(self, name: str, partition: int) -> bool:
-        """Whether there is such a partition."""
-        ...
-
-    def name_of(self, topic_id: UUID) -> str | None:
-        """Give the name of a topic id; None when unknown."""
-        ...
-
-    def id_of(self, name: str) -> UUID | None:
-        """Give the id of a topic; None when unknown."""
         ...

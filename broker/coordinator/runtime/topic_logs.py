@@ -1,24 +1,23 @@
-"""`__consumer_offsets` for the group coordinator: logs that it appends to durably and reads from their start."""
+"""A coordinator's topic: logs that are appended to durably and read from their start."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import Any
 
 from headrace.broker.cluster.cluster_view import ClusterView
-from headrace.broker.cluster.topic_creation import TopicCreation
-from headrace.broker.coordinator.batching import MAX_BATCH_BYTES
-from headrace.broker.coordinator.group.requests import DeletedTopic
-from headrace.broker.coordinator.partitioning import partition_for_group
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.cluster.topic_creation import CoordinatorTopic, TopicCreation
+from headrace.broker.coordinator.runtime.batching import MAX_BATCH_BYTES
+from headrace.broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
+from headrace.broker.coordinator.runtime.partitioning import partition_for_key
+from headrace.broker.coordinator.runtime.shard import DeletedTopic
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
 from headrace.broker.partition.damage import DamagedRange
-from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.transit import PartitionsInTransit
-from headrace.config.node import GroupConfig
 from headrace.metadata.client import MetadataClient
-from headrace.metadata.image import MetadataImage
+from headrace.metadata.image import MetadataImage, TopicImage
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import DAMAGE
@@ -28,7 +27,7 @@ PRODUCE_VERSION = 11  # the Produce version by whose rules the coordinator's own
 
 
 class PartitionLog:
-    """One partition of `__consumer_offsets`, open on this broker."""
+    """One partition of a coordinator's topic, open on this broker."""
 
     def __init__(
         self,
@@ -58,7 +57,7 @@ class PartitionLog:
         return self._engine.admits(MAX_BATCH_BYTES + RECORD_OVERHEAD_BYTES)
 
     def count_request(self) -> None:
-        """Count a request of a group as load of the partition."""
+        """Count a request to the coordinator as load of the partition."""
         if self._partition.traffic is not None:
             self._partition.traffic.requests += 1
 
@@ -117,20 +116,21 @@ class PartitionLog:
         await self._partition.delete_before(offset)
 
 
-class OffsetsTopicLogs:
-    """Finds and creates the partitions of `__consumer_offsets`."""
+class TopicLogs:
+    """Finds and creates the partitions of a coordinator's topic."""
 
     def __init__(
         self,
+        topic: CoordinatorTopic,
         *,
         client: MetadataClient,
         partitions: PartitionRegistry,
         creation: TopicCreation,
         engine: StorageEngine,
         cluster: ClusterView,
-        config: GroupConfig,
         wall_clock_ms: Callable[[], int],
     ) -> None:
+        self._topic = topic
         self._cluster = cluster
         self._wall_clock_ms = wall_clock_ms
         self._client = client
@@ -138,85 +138,94 @@ class OffsetsTopicLogs:
         self.is_lease_valid = partitions.is_lease_valid  # whether this broker still leads them
         self._creation = creation
         self._engine = engine
-        self._config = config
+
+    @property
+    def image(self) -> MetadataImage:
+        """The metadata as they are now."""
+        return self._client.image
 
     @property
     def partition_count(self) -> int:
         """As created; the configured count before that."""
-        topic = self._client.image.topic(OFFSETS_TOPIC)
-        return len(topic.partitions) if topic else self._config.offsets_topic_partitions
+        topic = self._created()
+        return len(topic.partitions) if topic else self._topic.partitions
 
-    def partition_for(self, group_id: str) -> int:
-        """The partition that holds a group, as every Kafka client computes it."""
-        return partition_for_group(group_id, self.partition_count)
+    def partition_for(self, key: str) -> int:
+        """The partition that holds a key, as Kafka computes it."""
+        return partition_for_key(key, self.partition_count)
 
     async def arrived(self, partition: int) -> None:
         """Wait a moment for a partition that is about to come to this broker."""
-        topic = self._client.image.topic(OFFSETS_TOPIC)
+        topic = self._created()
         if topic is not None:
             await self._partitions.transit.settled([(topic.topic_id, partition)])
 
     def log(self, partition: int) -> PartitionLog | None:
         """The log, or None when this broker does not lead it."""
-        found = self._partitions.find(OFFSETS_TOPIC, partition)
+        found = self._partitions.find(self._topic.name, partition)
         if not isinstance(found, Partition):
             return None
         return PartitionLog(found, self._engine, self._wall_clock_ms, self._partitions.transit)
 
-    def coordinator_node(
-        self, context: RequestContext, group_id: str
-    ) -> tuple[int, str, int] | None:
-        """Node id, host and port of a group's coordinator for this client; None if there is none.
+    def coordinator_node(self, context: RequestContext, key: str) -> tuple[int, str, int] | None:
+        """Node id, host and port of a key's coordinator for this client; None if there is none.
 
         None also if it is this broker according to its metadata, and its lease is not valid.
         """
-        topic = self._client.image.topic(OFFSETS_TOPIC)
+        topic = self._created()
         if topic is None:
             return None
-        leader = topic.partitions[self.partition_for(group_id)].leader
+        leader = topic.partitions[self.partition_for(key)].leader
         if leader == self._cluster.node_id and not self.is_lease_valid():
             return None
         address = self._cluster.broker(context, leader)
         return None if address is None else (address.node_id, address.host, address.port)
 
     async def ensure_topic(self) -> None:
-        """Create `__consumer_offsets` unless it exists.
+        """Create the topic unless it exists.
 
         Raises:
             KafkaError: it cannot be created now.
         """
-        if self._client.image.topic(OFFSETS_TOPIC) is None:
-            await self._creation.create_automatically([OFFSETS_TOPIC])
-        if self._client.image.topic(OFFSETS_TOPIC) is None:
+        if self._created() is None:
+            await self._creation.create_automatically([self._topic.name])
+        if self._created() is None:
             raise KafkaError(
-                ErrorCode.COORDINATOR_NOT_AVAILABLE, f"topic {OFFSETS_TOPIC} does not exist yet"
+                ErrorCode.COORDINATOR_NOT_AVAILABLE, f"topic {self._topic.name} does not exist yet"
             )
+
+    def _created(self) -> TopicImage | None:
+        return self._client.image.topic(self._topic.name)
 
 
 class CoordinatorElections:
-    """Notifies the coordinator when this broker starts or stops leading one of its partitions."""
+    """Notifies the runtime of a topic when this broker starts or stops leading one of its partitions."""
 
-    def __init__(self, coordinator: GroupCoordinator) -> None:
-        self._coordinator = coordinator
+    def __init__(self, runtimes: Iterable[CoordinatorRuntime[Any, Any]]) -> None:
+        self._runtimes = {runtime.topic: runtime for runtime in runtimes}
 
     def opened(self, partition: Partition) -> None:
         """This broker leads a partition from now on, or at a new epoch."""
-        if partition.topic == OFFSETS_TOPIC:
-            self._coordinator.on_election(partition.index)
+        runtime = self._runtimes.get(partition.topic)
+        if runtime is not None:
+            runtime.on_election(partition.index)
 
     def closed(self, partition: Partition) -> None:
         """This broker does not lead a partition any more, or not at that epoch."""
-        if partition.topic == OFFSETS_TOPIC:
-            self._coordinator.on_resignation(partition.index)
+        runtime = self._runtimes.get(partition.topic)
+        if runtime is not None:
+            runtime.on_resignation(partition.index)
 
     def image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
-        """Remove the committed offsets of topics that were deleted."""
-        if old.topic_ids is new.topic_ids:
+        """Every runtime hears of topics that were created, changed or deleted."""
+        if old.topics is new.topics:
             return
-        deleted = [
-            DeletedTopic(name, topic_id)
-            for name, topic_id in old.topic_ids.items()
-            if new.topic_ids.get(name) != topic_id
-        ]
-        if deleted:
-            self._coordinator.on_topics_deleted(deleted)
+        deleted: Sequence[DeletedTopic] = ()
+        if old.topic_ids is not new.topic_ids:
+            deleted = [
+                DeletedTopic(name, topic_id)
+                for name, topic_id in old.topic_ids.items()
+                if new.topic_ids.get(name) != topic_id
+            ]
+        for runtime in self._runtimes.values():
+            runtime.on_new_image(deleted)

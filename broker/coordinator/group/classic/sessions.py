@@ -5,10 +5,10 @@ Source: KIP-62; `GroupMetadataManager.rescheduleClassicGroupMemberHeartbeat` of 
 
 from typing import Final
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
-from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
-from headrace.broker.coordinator.group.member import Member
-from headrace.broker.coordinator.group.requests import Instant
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.deadlines import DeadlineKey, DeadlineKind, Deadlines
+from headrace.broker.coordinator.group.classic.member import Member
+from headrace.broker.coordinator.runtime.shard import Instant
 
 # A new member has no id yet and cannot send heartbeats; its JoinGroup is dropped after this time.
 NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 5 * 60_000

@@ -13,19 +13,19 @@ Source: `GroupMetadataManager` of Apache Kafka (prepareRebalance, completeClassi
 expire...).
 """
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
-from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
-from headrace.broker.coordinator.group.decision import Turn
-from headrace.broker.coordinator.group.member import Member
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.deadlines import DeadlineKey, DeadlineKind, Deadlines
+from headrace.broker.coordinator.group.classic.member import Member
+from headrace.broker.coordinator.group.classic.sessions import MemberSessions
+from headrace.broker.coordinator.group.classic.states import REBALANCEABLE, GroupState
+from headrace.broker.coordinator.group.records import GroupRecord, fits_record
 from headrace.broker.coordinator.group.requests import (
     NO_MEMBER_ID,
+    GroupTurn,
     JoinRequest,
     JoinResult,
     SyncResult,
 )
-from headrace.broker.coordinator.group.sessions import MemberSessions
-from headrace.broker.coordinator.group.states import REBALANCEABLE, GroupState
-from headrace.broker.coordinator.records import GroupRecord, fits_record
 from headrace.protocol.errors import ErrorCode
 
 
@@ -42,7 +42,7 @@ class Rebalancer:
     # Joining
 
     def add_member(
-        self, turn: Turn, group: ClassicGroup, member_id: str, request: JoinRequest, token: int
+        self, turn: GroupTurn, group: ClassicGroup, member_id: str, request: JoinRequest, token: int
     ) -> None:
         """Add a member, parked in its first JoinGroup."""
         member = Member(
@@ -64,7 +64,7 @@ class Rebalancer:
         self.prepare_or_complete(turn, group, f"member {member_id} joins; reason: {request.reason}")
 
     def update_member(
-        self, turn: Turn, group: ClassicGroup, member: Member, request: JoinRequest, token: int
+        self, turn: GroupTurn, group: ClassicGroup, member: Member, request: JoinRequest, token: int
     ) -> None:
         """Park a member that joins again."""
         self.park_join(turn, group, member, request, token)
@@ -73,12 +73,12 @@ class Rebalancer:
         )
 
     def park_join(
-        self, turn: Turn, group: ClassicGroup, member: Member, request: JoinRequest, token: int
+        self, turn: GroupTurn, group: ClassicGroup, member: Member, request: JoinRequest, token: int
     ) -> None:
         """Update a member from its request and park it; its older parked JoinGroup is answered with an error."""
         superseded = group.joining.get(member.member_id)
         if superseded is not None:
-            turn.answer_join(
+            turn.answer(
                 superseded,
                 JoinResult(member_id=member.member_id, error=ErrorCode.REBALANCE_IN_PROGRESS),
             )
@@ -92,14 +92,14 @@ class Rebalancer:
 
     # Phases
 
-    def prepare_or_complete(self, turn: Turn, group: ClassicGroup, reason: str) -> None:
+    def prepare_or_complete(self, turn: GroupTurn, group: ClassicGroup, reason: str) -> None:
         """Start a rebalance, or complete the join phase if it waited only for this."""
         if group.state in REBALANCEABLE:
             self.prepare(turn, group, reason)
         else:
             self.maybe_complete_join(turn, group)
 
-    def prepare(self, turn: Turn, group: ClassicGroup, reason: str) -> None:
+    def prepare(self, turn: GroupTurn, group: ClassicGroup, reason: str) -> None:
         """Start the join phase; members learn of it from their next heartbeat or their parked sync."""
         if group.state is GroupState.COMPLETING_REBALANCE:
             self._answer_syncs(turn, group, ErrorCode.REBALANCE_IN_PROGRESS)
@@ -119,7 +119,7 @@ class Rebalancer:
         else:
             self._schedule_join(turn, group, group.rebalance_timeout_ms())
 
-    def maybe_complete_join(self, turn: Turn, group: ClassicGroup) -> None:
+    def maybe_complete_join(self, turn: GroupTurn, group: ClassicGroup) -> None:
         """End the join phase if every member has joined, but not before the initial delay is over."""
         if (
             group.state is GroupState.PREPARING_REBALANCE
@@ -128,7 +128,7 @@ class Rebalancer:
         ):
             self.complete_join(turn, group)
 
-    def complete_join(self, turn: Turn, group: ClassicGroup) -> None:
+    def complete_join(self, turn: GroupTurn, group: ClassicGroup) -> None:
         """End the join phase: the parked members form the next generation."""
         self._deadlines.cancel(DeadlineKey(DeadlineKind.JOIN, group.group_id))
         absent = [
@@ -153,7 +153,7 @@ class Rebalancer:
             turn.persist(GroupRecord(group.group_id, group.to_image(turn.now.wall_ms)))
             turn.note(group.group_id, f"generation {group.generation} is empty")
 
-    def _start_sync_phase(self, turn: Turn, group: ClassicGroup) -> None:
+    def _start_sync_phase(self, turn: GroupTurn, group: ClassicGroup) -> None:
         group.transition_to(GroupState.COMPLETING_REBALANCE, turn.now.wall_ms)
         turn.note(
             group.group_id,
@@ -163,7 +163,7 @@ class Rebalancer:
         for member_id, member in group.members.items():
             token = group.joining.get(member_id)
             if token is not None:
-                turn.answer_join(token, current_generation(group, member_id))
+                turn.answer(token, current_generation(group, member_id))
             self._sessions.touch(turn.now, group, member)
             member.is_new = False
             group.pending_sync[member_id] = None
@@ -174,7 +174,7 @@ class Rebalancer:
         )
 
     def store_generation(
-        self, turn: Turn, group: ClassicGroup, assignments: dict[str, bytes]
+        self, turn: GroupTurn, group: ClassicGroup, assignments: dict[str, bytes]
     ) -> None:
         """End the sync phase: store the leader's assignments, answer the parked SyncGroups."""
         record = GroupRecord(group.group_id, group.to_image(turn.now.wall_ms, assignments))
@@ -194,7 +194,7 @@ class Rebalancer:
 
     # Deadlines
 
-    def expire_join(self, turn: Turn, group: ClassicGroup) -> None:
+    def expire_join(self, turn: GroupTurn, group: ClassicGroup) -> None:
         """End the join phase by time, unless the initial delay is to be extended."""
         left_ms = group.initial_delay_left_ms
         if left_ms and group.joined_during_delay:
@@ -205,14 +205,14 @@ class Rebalancer:
         else:
             self.complete_join(turn, group)
 
-    def expire_sync(self, turn: Turn, group: ClassicGroup) -> None:
+    def expire_sync(self, turn: GroupTurn, group: ClassicGroup) -> None:
         """Remove the members that have not synced (KAFKA-9752)."""
         late = list(group.pending_sync)
         for member_id in late:
             self._drop(group, member_id)
         self.prepare(turn, group, f"members did not sync in time: {', '.join(late)}")
 
-    def expire_session(self, turn: Turn, group: ClassicGroup, member_id: str) -> None:
+    def expire_session(self, turn: GroupTurn, group: ClassicGroup, member_id: str) -> None:
         """Remove a member that sent no heartbeat; a parked one stays, unless it is in its first join."""
         if member_id in group.pending_members:
             self.forget_pending(turn, group, member_id)
@@ -226,18 +226,18 @@ class Rebalancer:
 
     # Removal
 
-    def forget_pending(self, turn: Turn, group: ClassicGroup, member_id: str) -> None:
+    def forget_pending(self, turn: GroupTurn, group: ClassicGroup, member_id: str) -> None:
         """Stop expecting a pending member."""
         self._drop(group, member_id)
         if group.state is GroupState.PREPARING_REBALANCE and group.all_joined():
             self.complete_join(turn, group)
 
-    def remove_member(self, turn: Turn, group: ClassicGroup, member_id: str) -> None:
+    def remove_member(self, turn: GroupTurn, group: ClassicGroup, member_id: str) -> None:
         """Remove a member; its parked requests are answered with an error that makes it join again."""
         self.answer_parked(turn, group, member_id, ErrorCode.UNKNOWN_MEMBER_ID, NO_MEMBER_ID)
         self._drop(group, member_id)
 
-    def after_removal(self, turn: Turn, group: ClassicGroup, reason: str) -> None:
+    def after_removal(self, turn: GroupTurn, group: ClassicGroup, reason: str) -> None:
         """Start a rebalance without the removed members, or end the join phase that waited for them."""
         if group.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE):
             self.prepare(turn, group, reason)
@@ -246,7 +246,7 @@ class Rebalancer:
 
     def answer_parked(
         self,
-        turn: Turn,
+        turn: GroupTurn,
         group: ClassicGroup,
         member_id: str,
         error: ErrorCode,
@@ -255,10 +255,10 @@ class Rebalancer:
         """Answer the parked requests of a member with an error."""
         token = group.joining.pop(member_id, None)
         if token is not None:
-            turn.answer_join(token, JoinResult(member_id=answered_member_id, error=error))
+            turn.answer(token, JoinResult(member_id=answered_member_id, error=error))
         token = group.syncing.pop(member_id, None)
         if token is not None:
-            turn.answer_sync(token, SyncResult(error=error))
+            turn.answer(token, SyncResult(error=error))
 
     def forget_group(self, group: ClassicGroup) -> None:
         """Drop all deadlines of a removed group."""
@@ -271,18 +271,18 @@ class Rebalancer:
         group.remove(member_id)
         self._sessions.end(group, member_id)
 
-    def _answer_syncs(self, turn: Turn, group: ClassicGroup, error: ErrorCode) -> None:
+    def _answer_syncs(self, turn: GroupTurn, group: ClassicGroup, error: ErrorCode) -> None:
         for member_id, token in group.syncing.items():
             result = (
                 current_assignment(group, member_id)
                 if error is ErrorCode.NONE
                 else SyncResult(error=error)
             )
-            turn.answer_sync(token, result)
+            turn.answer(token, result)
             self._sessions.touch(turn.now, group, group.members[member_id])
         group.syncing.clear()
 
-    def _schedule_join(self, turn: Turn, group: ClassicGroup, delay_ms: int) -> None:
+    def _schedule_join(self, turn: GroupTurn, group: ClassicGroup, delay_ms: int) -> None:
         self._deadlines.schedule(
             DeadlineKey(DeadlineKind.JOIN, group.group_id), turn.now.elapsed_ms + delay_ms
         )

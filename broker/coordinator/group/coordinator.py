@@ -1,30 +1,27 @@
-"""The group coordinator: one shard for each partition of `__consumer_offsets` that this broker leads.
+"""The group coordinator: classic groups and committed offsets, in shards that the runtime drives.
 
-A request goes to the shard of its group's partition. The error is NOT_COORDINATOR if this broker does
-not lead that partition or its lease is not valid, and COORDINATOR_LOAD_IN_PROGRESS while the partition
-is being loaded. Members and commits wait a moment for a partition that is about to come, or is being loaded: not all
-clients repeat a commit that was answered with an error. The lease is checked when a request arrives. An append to the
-log is acknowledged only under a valid lease; parked joins and syncs check the lease again before they are answered.
+Members and commits wait a moment for a partition that is about to come, or is being loaded: not all clients repeat a
+commit that was answered with an error.
 
-Source: `GroupCoordinatorService`, `CoordinatorRuntime` of Apache Kafka.
+Source: `GroupCoordinatorService` of Apache Kafka.
 """
 
-import asyncio
+import logging
 import random
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from typing import Final, TypeVar
 
-from headrace.broker.coordinator.group.decision import GroupDecision
-from headrace.broker.coordinator.group.membership import LeaveResult
+from headrace.broker.cluster.topic_creation import CoordinatorTopic
+from headrace.broker.coordinator.group.classic.membership import LeaveResult
+from headrace.broker.coordinator.group.record_runs import decode_records
+from headrace.broker.coordinator.group.records import CoordinatorRecord, encode_record
 from headrace.broker.coordinator.group.requests import (
     CommitRequest,
     CommittedOffset,
-    DeletedTopic,
     DescribedGroup,
+    GroupDecision,
     HeartbeatRequest,
-    Instant,
     JoinRequest,
     JoinResult,
     LeavingMember,
@@ -34,19 +31,44 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import OFFSETS_AT_ONCE, GroupShard
-from headrace.broker.coordinator.ports import CoordinatorLogs
-from headrace.broker.coordinator.record_fields import fits_string
-from headrace.broker.coordinator.shard_driver import Operation, ShardDriver, ShardState, Submitted
-from headrace.broker.coordinator.statistics import CoordinatorStatistics
-from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
+from headrace.broker.coordinator.runtime.driver import ParkedOperation, ShardDriver, Submitted
+from headrace.broker.coordinator.runtime.ports import CoordinatorLogs
+from headrace.broker.coordinator.runtime.record_fields import fits_string
+from headrace.broker.coordinator.runtime.shard import Instant, ShardEvent, ShardKind
+from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 
+OFFSETS_TOPIC_CONFIGS: Final = {
+    "cleanup.policy": "compact",
+    "compression.type": "producer",
+    "segment.bytes": "104857600",
+}
 GROUPS_AT_ONCE: Final = 256  # listed
-MAX_LOAD_WAIT_MS: Final = 2_000  # of a request, until its partition is here and loaded
 
 T = TypeVar("T")
+_Driver = ShardDriver[GroupShard, CoordinatorRecord]
+_Operation = Callable[[GroupShard, Instant], GroupDecision[T]]
 _Deleted = tuple[ErrorCode, list[ErrorCode]]  # an error of the group, or one per partition
+
+logger = logging.getLogger("headrace.coordinator")
+
+
+def offsets_topic(config: GroupConfig) -> CoordinatorTopic:
+    """Give the topic that holds groups and offsets."""
+    return CoordinatorTopic(OFFSETS_TOPIC, config.offsets_topic_partitions, OFFSETS_TOPIC_CONFIGS)
+
+
+def group_kind(config: GroupConfig) -> ShardKind[GroupShard, CoordinatorRecord]:
+    """Give what the runtime has to know of groups."""
+    return ShardKind(
+        topic=OFFSETS_TOPIC,
+        new_shard=lambda: GroupShard(config),
+        encode=encode_record,
+        decode=decode_records,
+        on_event=_log_event,
+    )
 
 
 class GroupCoordinator:
@@ -66,69 +88,11 @@ class GroupCoordinator:
         rng: random.Random,
         clock_s: Callable[[], float],
     ) -> None:
-        self._config = config
-        self._logs = logs
-        self._wall_clock_ms = wall_clock_ms
-        self._rng = rng
-        self._drivers: dict[int, ShardDriver] = {}
-        self._running: dict[int, asyncio.Task[None]] = {}
-        self._tasks: asyncio.TaskGroup | None = None
-        self._deleting: set[str] = set()  # groups of many offsets that are being deleted
-        self._turns = TurnShare(clock_s)  # of the loads and rewrites of all partitions
-        self.statistics = CoordinatorStatistics()
-
-    @property
-    def live_records(self) -> int:
-        """Live records of the partitions that this broker leads."""
-        return sum(driver.live_count for driver in self._drivers.values())
-
-    @property
-    def log_bytes(self) -> int:
-        """Bytes of their logs."""
-        return sum(driver.log_bytes for driver in self._drivers.values())
-
-    # Running
-
-    async def run(self) -> None:
-        """Drive all shards until cancelled; `on_election` may be called before and after."""
-        async with asyncio.TaskGroup() as tasks:
-            self._tasks = tasks
-            for partition, driver in self._drivers.items():
-                self._running[partition] = tasks.create_task(driver.run())
-            try:
-                await asyncio.get_running_loop().create_future()
-            finally:
-                self._tasks = None
-
-    def on_election(self, partition: int) -> None:
-        """This broker leads a partition now, or leads it at a new epoch: load it."""
-        self.on_resignation(partition)
-        log = self._logs.log(partition)
-        if log is None:
-            return
-        driver = ShardDriver(
-            partition,
-            log,
-            self._config,
-            self._now,
-            turns=self._turns,
-            statistics=self.statistics,
+        self.runtime = CoordinatorRuntime(
+            group_kind(config), logs, wall_clock_ms=wall_clock_ms, clock_s=clock_s
         )
-        self._drivers[partition] = driver
-        if self._tasks is not None:
-            self._running[partition] = self._tasks.create_task(driver.run())
-
-    def on_resignation(self, partition: int) -> None:
-        """This broker does not lead a partition any more: its waiting requests fail with NOT_COORDINATOR."""
-        self._drivers.pop(partition, None)
-        running = self._running.pop(partition, None)
-        if running is not None:
-            running.cancel()
-
-    def on_topics_deleted(self, topics: Sequence[DeletedTopic]) -> None:
-        """Remove the offsets that groups have committed in deleted topics."""
-        for driver in self._drivers.values():
-            driver.forget_topics(topics)
+        self._rng = rng
+        self._deleting: set[str] = set()  # groups of many offsets that are being deleted
 
     # Members
 
@@ -138,17 +102,19 @@ class GroupCoordinator:
 
     async def join(self, request: JoinRequest) -> JoinResult:
         """JoinGroup; returns when the join phase has ended, if it must."""
-        await self._loaded(request.group_id)
-        joined = await self._member_driver(request.group_id).join(request)
-        self._require_valid_lease()
-        return joined
+        return await self._park(
+            request.group_id,
+            lambda shard, token, now: shard.join(token, request, now),
+            JoinResult,
+        )
 
     async def sync(self, request: SyncRequest) -> SyncResult:
         """SyncGroup; returns when the leader has synced."""
-        await self._loaded(request.group_id)
-        synced = await self._member_driver(request.group_id).sync(request)
-        self._require_valid_lease()
-        return synced
+        return await self._park(
+            request.group_id,
+            lambda shard, token, now: shard.sync(token, request, now),
+            SyncResult,
+        )
 
     async def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
         """Heartbeat."""
@@ -185,7 +151,7 @@ class GroupCoordinator:
 
         def fetch(
             group_id: str, queries: Sequence[OffsetQuery] | None
-        ) -> Operation[Iterable[CommittedOffset]]:
+        ) -> _Operation[Iterable[CommittedOffset]]:
             return lambda shard, now: shard.fetch_offsets(group_id, queries, now)
 
         return await self._for_each(
@@ -198,12 +164,12 @@ class GroupCoordinator:
     ) -> tuple[ErrorCode, list[ErrorCode]]:
         """OffsetDelete; an error of the group, or one per partition."""
 
-        def delete(part: Sequence[tuple[str, int]]) -> Operation[_Deleted]:
+        def delete(part: Sequence[tuple[str, int]]) -> _Operation[_Deleted]:
             return lambda shard, now: shard.delete_offsets(group_id, part, now)
 
         submitted = []
         parts = range(0, max(1, len(partitions)), OFFSETS_AT_ONCE)
-        async for start in self._turns.each(parts, 1):
+        async for start in self.runtime.turns.each(parts, 1):
             part = partitions[start : start + OFFSETS_AT_ONCE]
             submitted.append(self._member_driver(group_id).submit_write(delete(part)))
         errors: list[ErrorCode] = []
@@ -221,7 +187,7 @@ class GroupCoordinator:
     ) -> list[DescribedGroup | KafkaError | None]:
         """DescribeGroups; None where there is no such group."""
 
-        def describe(group_id: str) -> Operation[DescribedGroup | None]:
+        def describe(group_id: str) -> _Operation[DescribedGroup | None]:
             return lambda shard, now: shard.describe(group_id, now)
 
         return await self._for_each(
@@ -235,16 +201,13 @@ class GroupCoordinator:
             KafkaError: COORDINATOR_LOAD_IN_PROGRESS when one of them is being loaded, NOT_COORDINATOR
                 when this broker's lease is not valid; the list would be incomplete.
         """
-        self._require_valid_lease()
         submitted = []
-        for driver in list(self._drivers.values()):
-            if driver.state is ShardState.FAILED:
-                continue
+        for driver in self.runtime.drivers():
             group_ids = driver.submit(_group_ids)
             submitted.append(driver.submit(_list_groups(())))  # waits for a deletion of all
             submitted += [
                 driver.submit(_list_groups(some))
-                async for some in self._turns.batches(group_ids.response, GROUPS_AT_ONCE)
+                async for some in self.runtime.turns.batches(group_ids.response, GROUPS_AT_ONCE)
             ]
         return [group for some in submitted for group in await some.wait()]
 
@@ -259,7 +222,7 @@ class GroupCoordinator:
                 submitted.append(await self._delete_group(group_id))
             except KafkaError as error:
                 submitted.append(error)
-            await self._turns.pause()
+            await self.runtime.turns.pause()
         return [result for result in await _outcomes(submitted) if result is not None]
 
     async def _delete_group(self, group_id: str) -> Submitted[ErrorCode | None]:
@@ -269,15 +232,15 @@ class GroupCoordinator:
         while (submitted := self._driver(group_id).submit_write(delete)).response is None:
             self._deleting.add(group_id)
             try:
-                await self._turns.pause()
+                await self.runtime.turns.pause()
             finally:
                 self._deleting.discard(group_id)
         return submitted
 
     async def _for_each(
         self,
-        submit: Callable[[ShardDriver, Operation[T]], Submitted[T]],
-        operations: Sequence[tuple[str, Operation[T]]],
+        submit: Callable[[_Driver, _Operation[T]], Submitted[T]],
+        operations: Sequence[tuple[str, _Operation[T]]],
     ) -> list[T | KafkaError]:
         """Decide on all, then wait for all: groups of one shard share its appends."""
         submitted: list[Submitted[T] | KafkaError] = []
@@ -288,23 +251,23 @@ class GroupCoordinator:
                 submitted.append(error)
         return await _outcomes(submitted)
 
-    async def _loaded(self, group_id: str) -> None:
-        """Wait until the partition of a group is here and loaded, if it is about to be: at most `MAX_LOAD_WAIT_MS`."""
-        if not fits_string(group_id):
-            return
-        partition = self._logs.partition_for(group_id)
-        driver = self._drivers.get(partition)
-        if driver is not None and driver.state is not ShardState.LOADING:
-            return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(MAX_LOAD_WAIT_MS / 1000):
-                if driver is None:
-                    await self._logs.arrived(partition)
-                    driver = self._drivers.get(partition)
-                if driver is not None:
-                    await driver.loaded()
+    async def _park(
+        self,
+        group_id: str,
+        operation: ParkedOperation[GroupShard, CoordinatorRecord],
+        result: type[T],
+    ) -> T:
+        """Wait for an answer that may come with a later decision."""
+        await self._loaded(group_id)
+        answer = await self._member_driver(group_id).park(operation, result)
+        self.runtime.require_valid_lease()
+        return answer
 
-    def _member_driver(self, group_id: str) -> ShardDriver:
+    async def _loaded(self, group_id: str) -> None:
+        if fits_string(group_id):
+            await self.runtime.loaded(group_id)
+
+    def _member_driver(self, group_id: str) -> _Driver:
         """As `_driver`, for operations that need a group id that is not empty.
 
         Operations on offsets do not: old simple consumers had no group id (KIP-289).
@@ -313,25 +276,13 @@ class GroupCoordinator:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID)
         return self._driver(group_id)
 
-    def _driver(self, group_id: str) -> ShardDriver:
+    def _driver(self, group_id: str) -> _Driver:
         if not fits_string(group_id):
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is longer than 32,767 bytes")
-        driver = self._drivers.get(self._logs.partition_for(group_id))
-        if driver is None:
-            raise KafkaError(ErrorCode.NOT_COORDINATOR)
-        driver.count_request()
+        driver = self.runtime.driver(group_id)
         if group_id in self._deleting:
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the group is being deleted")
-        self._require_valid_lease()
         return driver
-
-    def _require_valid_lease(self) -> None:
-        if not self._logs.is_lease_valid():
-            raise KafkaError(ErrorCode.NOT_COORDINATOR, "the lease of this broker is not valid")
-
-    def _now(self) -> Instant:
-        elapsed_ms = int(asyncio.get_running_loop().time() * 1_000)
-        return Instant(elapsed_ms, self._wall_clock_ms())
 
 
 async def _outcomes(submitted: Iterable[Submitted[T] | KafkaError]) -> list[T | KafkaError]:
@@ -347,9 +298,13 @@ async def _outcomes(submitted: Iterable[Submitted[T] | KafkaError]) -> list[T | 
     return results
 
 
+def _log_event(event: ShardEvent) -> None:
+    logger.info("consumer group changed", extra={"group": event.owner, "reason": event.text})
+
+
 def _group_ids(shard: GroupShard, now: Instant) -> GroupDecision[list[str]]:
     return shard.group_ids(now)
 
 
-def _list_groups(group_ids: Sequence[str]) -> Operation[list[ListedGroup]]:
+def _list_groups(group_ids: Sequence[str]) -> _Operation[list[ListedGroup]]:
     return lambda shard, now: shard.list_groups(group_ids, now)

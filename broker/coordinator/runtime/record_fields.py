@@ -1,4 +1,4 @@
-"""The field types that records of `__consumer_offsets` are made of. Pure.
+"""The field types that the records of coordinators are made of. Pure.
 
 `string` int16 length and UTF-8 (null -1), `bytes` int32 length, arrays int32 count. In flexible
 versions (KIP-482) lengths and counts are an unsigned varint of the number plus one (null 0), and
@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from typing import Final
 
 MAX_STRING_BYTES: Final = 32_767  # the largest int16 length
+# Largest value that is written: a batch with it stays below the default max.message.bytes.
+MAX_RECORD_BYTES: Final = 1_000_000
 
 _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")
@@ -20,7 +22,7 @@ _MAX_VARINT_BYTES: Final = 5
 
 
 class CorruptRecordError(Exception):
-    """A record of `__consumer_offsets` cannot be read, or cannot be written in its format."""
+    """A record of a coordinator cannot be read, or cannot be written in its format."""
 
 
 def fits_string(text: str) -> bool:

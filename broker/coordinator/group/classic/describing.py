@@ -3,9 +3,9 @@
 Source: `GroupMetadataManager.describeGroups`, `ClassicGroup.asListedGroup` of Apache Kafka.
 """
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.states import GroupState
 from headrace.broker.coordinator.group.requests import DescribedGroup, DescribedMember, ListedGroup
-from headrace.broker.coordinator.group.states import GroupState
 
 
 def describe_group(group: ClassicGroup) -> DescribedGroup:

@@ -8,17 +8,17 @@ from typing import Final
 
 import msgspec
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
-from headrace.broker.coordinator.group.decision import Turn
-from headrace.broker.coordinator.group.rebalance import Rebalancer, current_generation
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.rebalance import Rebalancer, current_generation
+from headrace.broker.coordinator.group.classic.sessions import MemberSessions
+from headrace.broker.coordinator.group.classic.states import GroupState
+from headrace.broker.coordinator.group.records import GroupRecord, fits_record
 from headrace.broker.coordinator.group.requests import (
     NO_MEMBER_ID,
+    GroupTurn,
     JoinRequest,
     JoinResult,
 )
-from headrace.broker.coordinator.group.sessions import MemberSessions
-from headrace.broker.coordinator.group.states import GroupState
-from headrace.broker.coordinator.records import GroupRecord, fits_record
 from headrace.protocol.errors import ErrorCode
 
 # Member ids of one group that were assigned and not yet used. Beyond it a client is refused and must try
@@ -36,7 +36,7 @@ class Joining:
         self._sessions = sessions
         self._max_group_size = max_group_size
 
-    def join(self, turn: Turn, group: ClassicGroup, request: JoinRequest, token: int) -> None:
+    def join(self, turn: GroupTurn, group: ClassicGroup, request: JoinRequest, token: int) -> None:
         """Answer the request, or park it until the join phase ends."""
         if not self._has_room(group, request.member_id):
             self._reject_full(turn, group, request.member_id, token)
@@ -65,14 +65,16 @@ class Joining:
             return member_id in group.joining or len(group.joining) < self._max_group_size
         return member_id in group.members or len(group.members) < self._max_group_size
 
-    def _reject_full(self, turn: Turn, group: ClassicGroup, member_id: str, token: int) -> None:
+    def _reject_full(
+        self, turn: GroupTurn, group: ClassicGroup, member_id: str, token: int
+    ) -> None:
         if member_id in group.members or member_id in group.pending_members:
             self._rebalancer.remove_member(turn, group, member_id)
             self._rebalancer.maybe_complete_join(turn, group)
         _refuse(turn, token, NO_MEMBER_ID, ErrorCode.GROUP_MAX_SIZE_REACHED)
 
     def _join_again(
-        self, turn: Turn, group: ClassicGroup, request: JoinRequest, token: int
+        self, turn: GroupTurn, group: ClassicGroup, request: JoinRequest, token: int
     ) -> None:
         member_id = request.member_id
         if member_id in group.pending_members and request.group_instance_id is None:
@@ -86,9 +88,9 @@ class Joining:
         unchanged = member.protocols == request.protocols
         if group.state is GroupState.COMPLETING_REBALANCE and unchanged:
             # Its JoinGroup answer was lost.
-            turn.answer_join(token, current_generation(group, member_id))
+            turn.answer(token, current_generation(group, member_id))
         elif group.state is GroupState.STABLE and unchanged and member_id != group.leader:
-            turn.answer_join(token, current_generation(group, member_id))
+            turn.answer(token, current_generation(group, member_id))
         else:
             # In Stable a leader that rejoins requests a rebalance: the topic metadata has
             # changed.
@@ -96,7 +98,7 @@ class Joining:
 
     def _join_static(
         self,
-        turn: Turn,
+        turn: GroupTurn,
         group: ClassicGroup,
         group_instance_id: str,
         request: JoinRequest,
@@ -130,7 +132,7 @@ class Joining:
 
     def _replace_in_generation(
         self,
-        turn: Turn,
+        turn: GroupTurn,
         group: ClassicGroup,
         request: JoinRequest,
         token: int,
@@ -151,8 +153,8 @@ class Joining:
             # Before v9 a leader cannot be asked to skip the assignment: the answer names its old id
             # as leader, so it acts as a follower.
             result = msgspec.structs.replace(result, leader=old_leader, members=())
-        turn.answer_join(token, result)
+        turn.answer(token, result)
 
 
-def _refuse(turn: Turn, token: int, member_id: str, error: ErrorCode) -> None:
-    turn.answer_join(token, JoinResult(member_id=member_id, error=error))
+def _refuse(turn: GroupTurn, token: int, member_id: str, error: ErrorCode) -> None:
+    turn.answer(token, JoinResult(member_id=member_id, error=error))

@@ -1,6 +1,6 @@
-"""Which partition of `__consumer_offsets` a group belongs to. Pure.
+"""Which partition of a coordinator's topic a key belongs to: a group, for example. Pure.
 
-Source: `GroupCoordinatorService.partitionFor`; `java.lang.String.hashCode`.
+Source: `GroupCoordinatorService.partitionFor`, `TransactionStateManager.partitionFor`; `java.lang.String.hashCode`.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ def java_string_hash(text: str) -> int:
     return value - 2**32 if value >= 2**31 else value
 
 
-def partition_for_group(group_id: str, partition_count: int) -> int:
-    """Give the partition that holds this group; Kafka's `abs` maps the smallest integer to 0."""
-    value = java_string_hash(group_id)
+def partition_for_key(key: str, partition_count: int) -> int:
+    """Give the partition that holds this key; Kafka's `abs` maps the smallest integer to 0."""
+    value = java_string_hash(key)
     return (0 if value == _INT32_MIN else abs(value)) % partition_count

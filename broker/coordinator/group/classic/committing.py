@@ -16,10 +16,10 @@ Source: `ClassicGroup.validateOffsetCommit`, `validateOffsetDelete`, `OffsetMeta
 Apache Kafka.
 """
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.states import GroupState
 from headrace.broker.coordinator.group.requests import NO_MEMBER_ID, CommitRequest
-from headrace.broker.coordinator.group.states import GroupState
-from headrace.broker.coordinator.record_fields import fits_string
+from headrace.broker.coordinator.runtime.record_fields import fits_string
 from headrace.protocol.errors import ErrorCode
 
 _REBALANCING_OR_STABLE = frozenset(

@@ -1,19 +1,18 @@
-"""Reading a coordinator partition: every record of the log, replayed in order.
+"""Reading a coordinator's log: every record of it, replayed in order.
 
-What is damaged or missing is passed over: the groups have what the rest of the log says, mostly older offsets, and
-consume some records again. Each record says all of its group or its offset, so none needs an earlier one.
+What is damaged or missing is passed over: the shard has what the rest of the log says. Each record says all of what
+has its key, so none needs an earlier one: groups have mostly older offsets then, and consume some records again.
 """
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
 
-from headrace.broker.coordinator.ports import CoordinatorLog
-from headrace.broker.coordinator.record_fields import CorruptRecordError
-from headrace.broker.coordinator.record_runs import decode_records
-from headrace.broker.coordinator.records import CoordinatorRecord, OffsetRun
+from headrace.broker.coordinator.runtime.ports import CoordinatorLog
+from headrace.broker.coordinator.runtime.shard import NO_PRODUCER_EPOCH, Shard
 from headrace.broker.network.turn_share import ITEMS_PER_LOOK, TurnShare
 from headrace.broker.partition.damage import DamagedRange
-from headrace.protocol.records.batch import split_batches
+from headrace.protocol.records.batch import NO_PRODUCER_ID, split_batches
+from headrace.protocol.records.control import decode_marker
 from headrace.protocol.records.record import RecordReader
 
 # What one batch may decompress to. The broker writes none compressed; a tool that copies a topic may.
@@ -30,20 +29,21 @@ class LoadedLog(NamedTuple):
 
 
 async def replay_log(
-    log: CoordinatorLog, replay: Callable[[CoordinatorRecord | OffsetRun], None], turns: TurnShare
+    log: CoordinatorLog,
+    shard: Shard[Any],
+    decode: Callable[[RecordReader], Iterator[tuple[object | None, int]]],
+    turns: TurnShare,
 ) -> LoadedLog:
-    """Replay all records of a log; return how much there was.
-
-    Control batches hold no records of the coordinator. This version does not support offsets that were
-    committed in transactions: a log with such batches is refused rather than read wrongly.
+    """Replay all records of a log, and the ends of transactions; return how much there was.
 
     Raises:
-        CorruptRecordError: a record cannot be read.
+        CorruptRecordError: a record cannot be read, or is none that the shard can have.
         RecordsError: a batch cannot be read.
         StorageError: the log cannot be read now.
     """
     count = size_bytes = unknown = look_at = 0
     damage: list[DamagedRange] = []
+    replay = shard.replay
     await turns.pause()
     async for chunk in log.read():
         if isinstance(chunk, DamagedRange):
@@ -51,18 +51,22 @@ async def replay_log(
             continue
         size_bytes += len(chunk)
         for header, batch in split_batches(chunk):
-            if header.is_control:
-                continue
+            producer_id, producer_epoch = NO_PRODUCER_ID, NO_PRODUCER_EPOCH
             if header.is_transactional:
-                raise CorruptRecordError(
-                    f"transactional batch at offset {header.base_offset}: transactions are not supported"
-                )
+                producer_id, producer_epoch = header.producer_id, header.producer_epoch
+            if header.is_control:
+                marker = decode_marker(batch)
+                if marker is not None:
+                    shard.replay_end_transaction(producer_id, producer_epoch, marker)
+                continue
             reader = RecordReader(batch, header, MAX_DECOMPRESSED_BYTES)
-            for decoded, records in decode_records(reader):
+            offset = header.base_offset
+            for decoded, records in decode(reader):
                 if decoded is None:
                     unknown += 1
                 else:
-                    replay(decoded)
+                    replay(offset, producer_id, producer_epoch, decoded)
+                offset += records
                 count += records
                 # After the first as well: what all partitions read may come at once.
                 if count >= look_at:

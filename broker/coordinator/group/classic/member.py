@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
+from headrace.broker.coordinator.group.records import MemberMetadata
 from headrace.broker.coordinator.group.requests import JoinedMember, JoinProtocol
-from headrace.broker.coordinator.records import MemberMetadata
 
 
 class Member:
