@@ -29,7 +29,7 @@ from headrace.protocol.errors import KafkaError
 from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.record import decode_records
 from tests.unit.broker.coordinator.fake_log import FakeLog, commit_request, replay
-from tests.unit.broker.coordinator.test_shard_driver import Bench, new_driver
+from tests.unit.broker.coordinator.runtime.test_driver import Bench, new_driver
 from tests.unit.broker.coordinator.virtual_time import run, settle
 
 KEPT = "kept"  # nobody deletes from this group

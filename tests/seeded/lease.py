@@ -72,7 +72,7 @@ BUGS = (
             return driver
         """,
         "return driver",
-        f"{_UNIT}/coordinator/test_runtime.py::test_without_a_certain_lease_nobody_is_answered",
+        f"{_UNIT}/coordinator/group/test_coordinator.py::test_without_a_certain_lease_nobody_is_answered",
     ),
     SeededBug(
         "lease-07",
@@ -84,7 +84,7 @@ BUGS = (
             return answer
         """,
         "return answer",
-        f"{_UNIT}/coordinator/test_runtime.py"
+        f"{_UNIT}/coordinator/group/test_coordinator.py"
         "::test_a_join_that_ends_without_a_certain_lease_is_not_told",
     ),
     SeededBug(
@@ -94,7 +94,7 @@ BUGS = (
         "TopicLogs.coordinator_node",
         "leader == self._cluster.node_id and not self.is_lease_valid()",
         "False",
-        f"{_UNIT}/coordinator/test_coordinator_logs.py"
+        f"{_UNIT}/coordinator/runtime/test_topic_logs.py"
         "::test_a_broker_whose_lease_is_not_certain_does_not_name_itself",
     ),
     SeededBug(

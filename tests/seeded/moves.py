@@ -160,7 +160,7 @@ BUGS = (
         "CoordinatorRuntime.loaded",
         "await driver.loaded()",
         "pass",
-        "tests/unit/broker/coordinator/test_runtime.py::test_a_commit_waits_for_a_partition_that_is_loaded",
+        "tests/unit/broker/coordinator/group/test_coordinator.py::test_a_commit_waits_for_a_partition_that_is_loaded",
     ),
     SeededBug(
         "moves-17",

@@ -129,7 +129,7 @@ BUGS = (
         "ShardDriver._load",
         'report_error(f"load of coordinator partition {self._name}", error)',
         'logger.exception("load of coordinator partition %s", self._name)',
-        "tests/unit/broker/coordinator/test_shard_driver.py"
+        "tests/unit/broker/coordinator/runtime/test_driver.py"
         "::test_a_mistake_while_a_log_is_loaded_is_handed_to_the_loop",
     ),
     SeededBug(
@@ -139,7 +139,7 @@ BUGS = (
         "ShardDriver._expire",
         'report_error(f"deadline of coordinator partition {self._name}", error)',
         'logger.exception("deadline of coordinator partition %s", self._name)',
-        "tests/unit/broker/coordinator/test_shard_driver.py"
+        "tests/unit/broker/coordinator/runtime/test_driver.py"
         "::test_a_mistake_at_a_deadline_is_handed_to_the_loop",
     ),
     SeededBug(

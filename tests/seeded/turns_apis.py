@@ -2,7 +2,7 @@
 
 from tests.seeded.bug import SeededBug
 
-_OFFSETS = "tests/unit/broker/coordinator/test_many_offsets.py"
+_OFFSETS = "tests/unit/broker/coordinator/group/test_many_offsets.py"
 _TUNING = "tests/unit/broker/telemetry/test_runtime_tuning.py"
 
 BUGS = (

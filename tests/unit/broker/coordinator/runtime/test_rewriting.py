@@ -23,7 +23,7 @@ from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from tests.unit.broker.coordinator.fake_log import FakeLog, replay
-from tests.unit.broker.coordinator.test_shard_driver import Bench, batch_of, bench
+from tests.unit.broker.coordinator.runtime.test_driver import Bench, batch_of, bench
 from tests.unit.broker.coordinator.virtual_time import run, settle
 
 KEYS = 10
