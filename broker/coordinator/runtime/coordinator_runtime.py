@@ -9,7 +9,7 @@ Source: `CoordinatorRuntime` of Apache Kafka.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, Generic
 
@@ -131,15 +131,16 @@ class CoordinatorRuntime(Generic[S, R]):
         self.require_valid_lease()
         return driver
 
-    def drivers(self) -> list[ShardDriver[S, R]]:
+    def drivers(self) -> Iterator[ShardDriver[S, R]]:
         """Give the drivers of all partitions, for a request, except those whose log cannot be read.
 
         Raises:
             KafkaError: NOT_COORDINATOR when this broker's lease is not valid; there may be others then.
         """
         self.require_valid_lease()
-        drivers = self._drivers.values()
-        return [driver for driver in drivers if driver.state is not ShardState.FAILED]
+        for driver in list(self._drivers.values()):
+            if driver.state is not ShardState.FAILED:
+                yield driver
 
     def require_valid_lease(self) -> None:
         """KafkaError NOT_COORDINATOR unless this broker certainly leads its partitions."""

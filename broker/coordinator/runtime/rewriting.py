@@ -182,11 +182,7 @@ class LogRewriter(Generic[R]):
             except LOG_ERRORS as error:
                 logger.warning(
                     "cannot shorten the log of a coordinator partition, trying again",
-                    extra={
-                        **self._where,
-                        "delay_ms": backoff_ms,
-                        "reason": str(error),
-                    },
+                    extra={**self._where, "delay_ms": backoff_ms, "reason": str(error)},
                 )
                 await asyncio.sleep(backoff_ms / 1_000)
                 backoff_ms = min(2 * backoff_ms, MAX_DELETION_BACKOFF_MS)

@@ -61,8 +61,9 @@ class ShardDecision(msgspec.Struct, Generic[R, T], frozen=True):
     """Records to append, and answers to send once they are durable.
 
     The records of an atomic decision are in one batch, so a load finds all of them or none. They are replayed by the
-    driver when it is known that one batch can hold them: a decision that is too large changes nothing. Records of
-    other decisions were replayed when they were decided on, and may be spread over several batches.
+    driver when it is known that one batch can hold them; while deciding, the shard changes nothing, so a decision that
+    is too large has changed nothing. Records of other decisions were replayed when they were decided on, and may be
+    spread over several batches.
     """
 
     response: T
