@@ -79,13 +79,13 @@ class CommittedOffsets:
         return None if partitions is None else partitions.get(partition)
 
     def find(self, group_id: str, query: OffsetQuery) -> CommittedOffset:
-        """ParkedAnswer a query; an offset that was committed for an earlier topic of that name is not returned."""
+        """Answer a query; an offset that was committed for an earlier topic of that name is not returned."""
         value = self.get(group_id, query.topic, query.partition)
         found = CommittedOffset(query.topic, query.partition, value)
         return found if found.is_of(query.topic_id) else found._replace(value=None)
 
     def find_all(self, group_id: str) -> Iterator[CommittedOffset]:
-        """ParkedAnswer for all offsets of a group as they are now, when it is asked for each.
+        """Answer for all offsets of a group as they are now, when it is asked for each.
 
         There may be one for each partition of the cluster: to copy them takes little, to make their answers long.
         """

@@ -59,7 +59,7 @@ class JoinedMember(NamedTuple):
 
 
 class JoinResult(msgspec.Struct, frozen=True, kw_only=True):
-    """ParkedAnswer to a JoinGroup."""
+    """Answer to a JoinGroup."""
 
     member_id: str
     error: ErrorCode = ErrorCode.NONE
@@ -84,7 +84,7 @@ class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
-    """ParkedAnswer to a SyncGroup."""
+    """Answer to a SyncGroup."""
 
     error: ErrorCode = ErrorCode.NONE
     protocol_type: str | None = None

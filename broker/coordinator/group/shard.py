@@ -65,7 +65,7 @@ CHECKS_AT_ONCE: Final = 1_000
 _RETENTION_KEY: Final = DeadlineKey(DeadlineKind.RETENTION)
 
 
-class GroupShard(Shard[Any]):  # what it replays, and runs of it
+class GroupShard(Shard[Any]):  # decides on records, and replays runs of them as well
     """The coordinator state of one partition."""
 
     def __init__(self, config: GroupConfig) -> None:
@@ -81,9 +81,8 @@ class GroupShard(Shard[Any]):  # what it replays, and runs of it
         )
         self._joining = Joining(self._rebalancer, self._sessions, config.max_group_size)
         self._membership = Membership(self._rebalancer, self._sessions)
-        self._retention: Generator[None, GroupTurn, None] | None = (
-            None  # the check that is under way
-        )
+        # The check that is under way.
+        self._retention: Generator[None, GroupTurn, None] | None = None
 
     # State that survives a restart
 
@@ -139,8 +138,8 @@ class GroupShard(Shard[Any]):  # what it replays, and runs of it
     ) -> GroupDecision[int]:
         """Remove some of the groups' offsets in the first of the deleted topics; 1 when there is none left."""
         turn = self._turn(now)
-        has_more = bool(deleted) and _remove(turn, self._offsets.of_topic(deleted[0]))
-        return turn.decide(1 if deleted and not has_more else 0)
+        has_more = not deleted or _remove(turn, self._offsets.of_topic(deleted[0]))
+        return turn.decide(0 if has_more else 1)
 
     def image(
         self,

@@ -93,7 +93,7 @@ class Turn(Generic[R]):
             self._replay(NO_OFFSET, NO_PRODUCER_ID, NO_PRODUCER_EPOCH, record)
 
     def answer(self, token: int, result: object) -> None:
-        """ParkedAnswer a parked request, once this decision is durable."""
+        """Answer a parked request, once this decision is durable."""
         self._answers.append(ParkedAnswer(token, result))
 
     def note(self, owner: str, text: str) -> None:
