@@ -52,7 +52,7 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.runtime.record_fields import CorruptRecordError
-from headrace.broker.coordinator.runtime.shard import DeletedTopic, Instant, LiveState, Shard
+from headrace.broker.coordinator.runtime.shard import DeletedTopic, Instant, LiveState, Shard, Turn
 from headrace.config.node import GroupConfig
 from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode
@@ -370,7 +370,7 @@ class GroupShard(Shard[Any]):  # decides on records, and replays runs of them as
         return self._groups[group_id]
 
     def _turn(self, now: Instant) -> GroupTurn:
-        return GroupTurn(now, self.replay)
+        return Turn(now, self.replay)  # not the alias: calling one takes a microsecond more
 
 
 def _remove(turn: GroupTurn, keys: Iterable[OffsetCommitKey]) -> bool:

@@ -110,26 +110,27 @@ class PendingBatches(Generic[R]):
         Raises:
             DecisionTooLargeError: they are atomic, and too large for one batch; none is queued.
         """
-        encoded = [self._measured(record) for record in records]
+        encoded = []
+        whole_bytes = 0
+        for record in records:
+            key, value = self._encode(record)
+            size_bytes = len(key) + (0 if value is None else len(value)) + _RECORD_OVERHEAD_BYTES
+            encoded.append((Record(0, timestamp_ms, key, value), size_bytes))
+            whole_bytes += size_bytes
         if is_atomic:
-            whole_bytes = sum(size_bytes for _, _, size_bytes in encoded)
             if whole_bytes > MAX_BATCH_BYTES:
                 raise DecisionTooLargeError(
                     ErrorCode.MESSAGE_TOO_LARGE,
                     f"{whole_bytes} bytes must be written together, more than {MAX_BATCH_BYTES}",
                 )
             self._make_room(len(encoded), whole_bytes)
-        for key, value, size_bytes in encoded:
+        for written, size_bytes in encoded:
             if not is_atomic:
                 self._make_room(1, size_bytes)
-            self._queue[-1].add_record(Record(0, timestamp_ms, key, value), size_bytes)
-            self.size_bytes += size_bytes
+            self._queue[-1].add_record(written, size_bytes)
+        self.size_bytes += whole_bytes
         first, self.next_offset = self.next_offset, self.next_offset + len(encoded)
         return first
-
-    def _measured(self, record: R) -> tuple[bytes, bytes | None, int]:
-        key, value = self._encode(record)
-        return key, value, len(key) + (0 if value is None else len(value)) + _RECORD_OVERHEAD_BYTES
 
     def _make_room(self, count: int, size_bytes: int) -> None:
         """Begin a batch, unless the last one has room."""
