@@ -55,7 +55,7 @@ from headrace.storage.object_store.factory import open_object_store
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import ObjectStore
-from headrace.wal.log import DeltaWal
+from headrace.wal.ring.log import DeltaWal
 from tests.simulation.control_plane import CLUSTER_ID, ControlPlane
 
 BATCH_BYTES = 16 * 1024

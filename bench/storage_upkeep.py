@@ -9,7 +9,7 @@ from bench.s3_requests import Tally
 from headrace.config.node import MetadataConfig, StorageConfig
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.published import NO_SNAPSHOT
-from headrace.metadata.publishing import SnapshotPublisher
+from headrace.metadata.leader.publishing import SnapshotPublisher
 from headrace.storage.audit.cost import Prices
 from headrace.storage.errors import StorageError
 from headrace.storage.object_store.retrying import RetryingObjectStore

@@ -30,12 +30,12 @@ from headrace.config.node import WalConfig
 from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import decode_batch, encode_header
 from headrace.storage.recovery_plan import RecoveryPlan
-from headrace.wal.buffers import BufferPool
+from headrace.wal.device.buffers import BufferPool
 from headrace.wal.layout import RING_POSITION, align_up
-from headrace.wal.log import DeltaWal
-from headrace.wal.open_device import open_device
-from headrace.wal.reader import WalReader
-from headrace.wal.read_ahead import READS_AHEAD, STEP_BYTES
+from headrace.wal.ring.log import DeltaWal
+from headrace.wal.device.open_device import open_device
+from headrace.wal.ring.reader import WalReader
+from headrace.wal.ring.read_ahead import READS_AHEAD, STEP_BYTES
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 WINDOW_BYTES = 512 * MIB

@@ -22,7 +22,7 @@ Section = TypeVar("Section")
 
 
 class Setting(NamedTuple):
-    """One key with its text and the place where it was set."""
+    """One key with its text and the source that set it."""
 
     key: str
     value: str
@@ -105,7 +105,7 @@ def _left_out_in_a_cluster(config: NodeConfig, settings: Mapping[str, Setting]) 
 def _broken_relation(
     keys: tuple[str, ...], message: str, settings: Mapping[str, Setting]
 ) -> Problem:
-    """Tell where each of the keys got its value."""
+    """Return the source of each key's value."""
     places = [
         f"{key} is set by {settings[key].source}" if key in settings else f"{key} has its default"
         for key in keys
@@ -175,7 +175,7 @@ def _resolve_paths(fields: dict[str, object]) -> None:
 
 
 def _default_upload_threshold(fields: dict[str, object]) -> None:
-    """Fit the upload threshold to cache and WAL, when nobody chose it."""
+    """Fit the upload threshold to cache and WAL, when it is not set."""
     storage, wal = StorageConfig(), WalConfig()
     cache = fields.get("storage.log_cache_bytes", storage.log_cache_bytes)
     capacity = fields.get("wal.capacity_bytes", wal.capacity_bytes)

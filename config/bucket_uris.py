@@ -109,7 +109,7 @@ def without_id(text: str) -> str:
 
 
 def split_uri(uri: str) -> tuple[str, str, dict[str, str]]:
-    """Split into scheme, place and options.
+    """Split into scheme, path and options.
 
     Raises:
         ValueError: it has no scheme, a fragment, or an option twice.

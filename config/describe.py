@@ -37,7 +37,7 @@ class BrokerLayers:
 
 @dataclass(frozen=True, slots=True)
 class ConfigSynonym:
-    """One place where a value is set, or the default."""
+    """One source of a value, or the default."""
 
     name: str
     value: str | None
@@ -59,7 +59,7 @@ class ConfigEntry:
 
     @property
     def is_default(self) -> bool:
-        """Whether nobody set it."""
+        """Whether it is not set."""
         return self.source is ConfigSource.DEFAULT
 
 

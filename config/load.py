@@ -148,7 +148,7 @@ def _old_names(given: Mapping[str, Setting], chosen: Mapping[str, Setting]) -> I
 
 
 def _unprotected(given: Iterable[Setting]) -> Iterator[Problem]:
-    """Refuse what asks for protection, in whatever layer: a stronger one may be the image's own."""
+    """Refuse what asks for protection in any layer: a stronger one may be the image's own."""
     given = list(given)
     maps = [it.value for it in given if plain(it.key) == "listener.security.protocol.map"]
     plaintext = plaintext_listeners(maps[-1] if maps else "")

@@ -16,7 +16,7 @@ GIB = 1024 * MIB
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One listener: what is bound, or what clients are told (`name://host:port`)."""
+    """One listener: what is bound, or what is advertised (`name://host:port`)."""
 
     name: str
     host: str

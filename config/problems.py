@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, told so that it can be mended in one go. Pure."""
+"""What is wrong with a configuration, all at once, with remedies. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -70,7 +70,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
 
 
 def _ends_in_continuation(text: str) -> bool:
-    """Tell whether the number of backslashes at the end is odd."""
+    """Whether the number of backslashes at the end is odd."""
     return (len(text) - len(text.rstrip("\\"))) % 2 == 1
 
 

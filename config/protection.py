@@ -1,4 +1,4 @@
-"""Which settings ask for protection that is not there, whatever their spelling. Pure.
+"""Which settings ask for protection that is not there, in any spelling. Pure.
 
 A broker that was meant to be closed must not serve openly because a key was spelled in the way of
 another image, or is one of a release that nobody here knows. So a setting that this broker does not

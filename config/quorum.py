@@ -33,7 +33,7 @@ def own_voter(config: "NodeConfig") -> "Voter | None":
 
 
 def controller_endpoint(config: "NodeConfig") -> "Endpoint | None":
-    """The controller's listener as others are told it, or as it is bound; None without one."""
+    """The controller's listener as advertised, or as bound; None without one."""
     metadata = config.metadata
     return next(
         iter((*metadata.controller_advertised_listeners, *metadata.controller_listeners)), None
@@ -53,7 +53,7 @@ def founds_quorum(config: "NodeConfig") -> bool:
 
 
 def has_other_nodes(config: "NodeConfig") -> bool:
-    """Whether the settings tell of controllers other than this node."""
+    """Whether the settings name controllers other than this node."""
     voters = config.metadata.quorum_voters
     others = any(voter.node_id != config.node_id for voter in voters)
     return others or not is_controller(config) or not founds_quorum(config)
@@ -90,7 +90,7 @@ def controller_addresses(config: "NodeConfig") -> tuple[Address, ...]:
 
 
 def _is_own(config: "NodeConfig", address: Address) -> bool:
-    """Whether an address is that of this node's controller, as far as its settings tell."""
+    """Whether an address is that of this node's controller, according to its settings."""
     metadata = config.metadata
     endpoints = (*metadata.controller_advertised_listeners, *metadata.controller_listeners)
     host, port = address

@@ -1,4 +1,4 @@
-"""All server-level settings in one place: `SERVER_KEYS`, by name, and how they are looked up. Pure.
+"""All server-level settings: `SERVER_KEYS`, by name, and how they are looked up. Pure.
 
 Joins the tables of Kafka's, AutoMQ's and our own names with the server keys that follow from the
 topic-level table. Key names are matched exactly, as Kafka does.

@@ -1,4 +1,4 @@
-"""The texts that name an address: listeners, quorum voters, buckets and the WAL's place. Pure.
+"""The texts that name an address: listeners, quorum voters, buckets and the WAL. Pure.
 
 Buckets and the WAL are written as AutoMQ writes them, `<id>@<scheme>://<place>?<options>`; the id
 is optional. Parsing only: nothing is opened or resolved.
@@ -224,7 +224,7 @@ def _wal_capacity(options: dict[str, str]) -> int | None:
 
 
 def with_wal_capacity(text: str, capacity_bytes: int) -> str:
-    """Return the place of a WAL on a device or in a file with another capacity, and all else as it was."""
+    """Return the address of a WAL on a device or in a file with another capacity, and all else as it was."""
     uri = without_id(text)
     prefix = text.strip().removesuffix(uri)
     if "://" not in uri:

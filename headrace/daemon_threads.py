@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 
 
 class _Begun(threading.Event):
-    """What whoever starts a thread waits for."""
+    """What the starter of a thread waits for."""
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait, at most `START_TIMEOUT_S`.

@@ -28,7 +28,7 @@ _STATES: Final = {
 }
 
 
-# From the time of a snapshot to its end in the bucket: `headrace.metadata.publishing` gives it up after that.
+# From the time of a snapshot to its end in the bucket: `headrace.metadata.leader.publishing` gives it up after that.
 MAX_PUBLISH_MS: Final = 300_000
 
 

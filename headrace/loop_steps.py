@@ -10,7 +10,7 @@ _T = TypeVar("_T")
 
 
 def completed(steps: Generator[object, None, _T]) -> _T:
-    """Run steps that are few, at once, whatever they yield; return their result."""
+    """Run few steps at once, ignore what they yield, and return their result."""
     while True:
         try:
             next(steps)
@@ -20,7 +20,7 @@ def completed(steps: Generator[object, None, _T]) -> _T:
 
 
 def freed(items: list[Any], at_once: int) -> Generator[None, None, None]:
-    """Free the items of a list that nobody needs any more: very many of them take tens of milliseconds."""
+    """Free the items of an unused list: very many of them take tens of milliseconds."""
     while items:
         del items[-at_once:]
         yield

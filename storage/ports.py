@@ -1,6 +1,6 @@
 """What the stream engine needs from others: the control plane, a lease, an object store.
 
-`headrace.metadata.client` satisfies the first three structurally; nothing here imports it.
+`headrace.metadata.follower.client` satisfies the first three structurally; nothing here imports it.
 """
 
 from collections.abc import AsyncIterable, Callable, Sequence

@@ -2,7 +2,7 @@
 
 A ring can be switched only while it is empty. So its records are uploaded while appends continue, round by
 round, until little is left; then appends are parked, the rest is uploaded, committed and trimmed, the empty
-ring is switched (`headrace.wal.resizer`), and the parked appends continue in their order. They wait at the
+ring is switched (`headrace.wal.ring.resizer`), and the parked appends continue in their order. They wait at the
 admission gate, as they would for a full WAL, so that no append is refused and no state has changed.
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from headrace.broker.adapters.destroyed_objects import DestroyedObjects
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.images.brokers import adopter
 
 MIN_LISTING_MS: Final = 2_000  # between two listings, while objects wait

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from headrace.metadata.published import NO_SNAPSHOT
 
 # Where the bucket has no snapshot nothing can be rebuilt, but the first one may be on its way, made before the
-# destruction. It is given up long before this (`headrace.metadata.publishing.MAX_PUBLISH_S`).
+# destruction. It is given up long before this (`headrace.metadata.leader.publishing.MAX_PUBLISH_S`).
 FIRST_SNAPSHOT_MS: Final = 600_000
 NOT_AWAITED: Final = -1
 _NOTHING_PROVEN: Final = 0  # as an entry: nothing was destroyed by then

@@ -10,7 +10,7 @@ from headrace.broker.adapters.storage_requests import (
     prepare_objects,
     send,
 )
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.images.logs import LogImage
 from headrace.metadata.rpc.requests import FinishDrain, RefuseDrain
 from headrace.metadata.rpc.responses import Done

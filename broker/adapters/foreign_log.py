@@ -24,16 +24,16 @@ from headrace.metadata.records.logs import LogMedium
 from headrace.storage.drain import DrainSource
 from headrace.storage.object_store.factory import BucketOpener
 from headrace.storage.ports import ObjectStore
+from headrace.wal.device.open_device import DeviceOpener
+from headrace.wal.device.submissions import WriteStatistics
 from headrace.wal.errors import WalDeviceError, WalIdentityError
 from headrace.wal.fence.port import DeviceFence
 from headrace.wal.objects.fencing import Owner
 from headrace.wal.objects.layout import LogKeys
 from headrace.wal.objects.requests import Requests
 from headrace.wal.objects.takeover import Takeover
-from headrace.wal.open_device import DeviceOpener
 from headrace.wal.port import RecoveredRecord
-from headrace.wal.reader import WalReader
-from headrace.wal.submissions import WriteStatistics
+from headrace.wal.ring.reader import WalReader
 
 
 class ForeignLog(DrainSource, Protocol):
@@ -74,7 +74,7 @@ class ForeignLogs:
     _attempts: dict[str, "LogOnDevice"] = field(default_factory=dict)  # newest, by place
 
     async def open(self, log: LogImage, place: str) -> ForeignLog:
-        """Open a log that is being drained, at one of its places.
+        """Open a log that is being drained, at one of its locations.
 
         Raises:
             WalError, ObjectStoreError, ValueError, OSError: it cannot be opened, or is another one.

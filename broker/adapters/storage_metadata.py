@@ -28,8 +28,8 @@ from headrace.broker.adapters.storage_requests import (
 )
 from headrace.broker.adapters.stream_batches import StreamBatches
 from headrace.known_objects import known_bucket
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError, RefusedError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import ObjectImage
 from headrace.metadata.images.brokers import active_brokers, adopter
 from headrace.metadata.images.objects import ObjectState

@@ -3,8 +3,8 @@
 from typing import Final, TypeVar
 
 from headrace.broker.adapters.wal_registry import uploaded_keys
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records import objects as records
 from headrace.metadata.rpc.requests import (

@@ -1,4 +1,4 @@
-"""Tells the metadata which WAL this node uses, and asks for the one that it used last; see `headrace.wal.registry`.
+"""Registers the WAL of this node in the metadata, and asks which one it used last; see `headrace.wal.registry`.
 
 The metadata have a log for each node (`headrace.metadata.images.logs`): where its WAL lies, which registration began
 which generation of it, and whether it may hold records that are not in the bucket.
@@ -28,8 +28,8 @@ import logging
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, MetadataError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.log_keys import (
     UNKNOWN_GENERATION,
@@ -192,7 +192,7 @@ class WalRegistry:
         client.subscribe(self._follow)
 
     async def run(self) -> None:
-        """Tell the log again whenever the metadata have another one, until cancelled.
+        """Register the log again whenever the metadata have another one, until cancelled.
 
         So it becomes known when the level is raised under a running broker.
 
@@ -206,7 +206,7 @@ class WalRegistry:
                 await self._tell()
 
     def leave(self) -> None:
-        """Tell that this broker takes nothing over any more: it is about to end. `run` does so."""
+        """Report that this broker takes nothing over any more: it is about to end. `run` does so."""
         self._reach = ()
         self._untold.set()
 
@@ -269,7 +269,7 @@ class WalRegistry:
             )
 
     async def _tell(self) -> None:
-        """Tell the log until it is known, or no longer in use."""
+        """Register the log until that is committed, or the log is no longer in use."""
         async with self._telling:
             while self._generation:
                 try:

@@ -11,22 +11,22 @@ from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
 from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry, reach_below
 from headrace.config.node import WalConfig
 from headrace.invariants import require
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.storage.object_store.factory import BucketOpener
 from headrace.storage.ports import ObjectStore
-from headrace.wal.buffers import BufferPool
-from headrace.wal.device import BlockDevice
+from headrace.wal.device.block_device import BlockDevice
+from headrace.wal.device.buffers import BufferPool
+from headrace.wal.device.open_device import DeviceOpener
+from headrace.wal.device.submissions import WriteStatistics
 from headrace.wal.errors import WalError
 from headrace.wal.fence.port import DeviceFence
 from headrace.wal.layout import Superblock
-from headrace.wal.log import DeltaWal
 from headrace.wal.objects.log import ObjectWal
-from headrace.wal.open_device import DeviceOpener
 from headrace.wal.port import Medium, WriteAheadLog
-from headrace.wal.submissions import WriteStatistics
-from headrace.wal.superblock_store import WalIdentity, check_identity, load_superblock
-from headrace.wal.wake_timer import WakeTimerFactory
+from headrace.wal.ring.log import DeltaWal
+from headrace.wal.ring.superblock_store import WalIdentity, check_identity, load_superblock
+from headrace.wal.ring.wake_timer import WakeTimerFactory
 
 
 class NodeLog(WriteAheadLog, Protocol):
@@ -87,7 +87,7 @@ class LogLocation:
         self._is_taken = False
         self._registry: WalRegistry | None = None
         self.found: Superblock | None = None  # on the device, when it was opened
-        self.lock_name = ""  # of the device, once it is held; see `headrace.wal.lock_names`
+        self.lock_name = ""  # of the device, once it is held; see `headrace.wal.device.lock_names`
 
     async def open(self, environment: Mapping[str, str]) -> None:
         """Open the bucket, if it is one.
@@ -175,7 +175,7 @@ class LogLocation:
             await self._store.close()
 
     def registry(self, client: MetadataClient) -> WalRegistry:
-        """Make what tells the metadata of the log; `log` uses it."""
+        """Make the registry that records the log in the metadata; `log` uses it."""
         self._registry = WalRegistry(
             client,
             self.address,

@@ -1,4 +1,4 @@
-"""Admin HTTP endpoint: its address, and what its pages tell. `headrace.broker.admin.pages` answers.
+"""Admin HTTP endpoint: its address, and what its pages show. `headrace.broker.admin.pages` answers.
 
 The pages need a web framework, which takes as long to load as the opening of very many partitions. So they are loaded
 later than the address is bound, and in a thread: until then requests wait in the backlog.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headrace.broker.admin.compaction_http import Compaction
     from headrace.broker.admin.pages import Pages
     from headrace.broker.admin.wal_resize_http import Resize
-    from headrace.metadata.log_admin import LogAdmin
+    from headrace.metadata.follower.log_admin import LogAdmin
 
 PAGES = "headrace.broker.admin.pages"
 

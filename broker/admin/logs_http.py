@@ -1,7 +1,7 @@
 """`/logs`: the logs of the cluster (GET), and `/logs/accept-loss`: give one up (POST).
 
 GET is answered with 200 and `{"logs": [...]}`, each with the fields of
-`headrace.metadata.described_logs.DescribedLog`. It is what this node knows.
+`headrace.metadata.offline.described_logs.DescribedLog`. It is what this node knows.
 
 POST: `Content-Type: application/json` and `{"log_id": N, "generation": "...", "damaged_only": false}`. The leading
 controller decides. Answer: 200 with the same fields, also when that loss has been accepted before. Errors are
@@ -25,9 +25,9 @@ from aiohttp import web
 
 from headrace.broker.admin import json_http
 from headrace.daemon_threads import in_own_thread
-from headrace.metadata.described_logs import describe_logs
 from headrace.metadata.errors import MetadataError, RefusedError
-from headrace.metadata.log_admin import LogAdmin
+from headrace.metadata.follower.log_admin import LogAdmin
+from headrace.metadata.offline.described_logs import describe_logs
 from headrace.metadata.rpc.requests import AcceptLogLoss
 from headrace.protocol.errors import ErrorCode
 

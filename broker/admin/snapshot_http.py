@@ -16,9 +16,9 @@ from aiohttp import web
 from headrace.broker.admin import json_http
 from headrace.daemon_threads import in_own_thread
 from headrace.metadata.errors import RefusedError
+from headrace.metadata.follower.log_admin import LogAdmin
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import encode_snapshot
-from headrace.metadata.log_admin import LogAdmin
 
 PATH: Final = "/metadata/snapshot"
 RENDER_CACHE_MS: Final = 1_000

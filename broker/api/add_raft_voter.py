@@ -13,7 +13,7 @@ Source: AddRaftVoterRequest.json, AddRaftVoterResponse.json; KIP-853.
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
-from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode

@@ -16,8 +16,8 @@ Source: AlterPartitionReassignmentsRequest.json, AlterPartitionReassignmentsResp
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.rpc.requests import AlterReassignments, Reassignment
 from headrace.metadata.rpc.responses import ReassignmentsAltered
 from headrace.protocol.api_keys import ApiKey

@@ -13,7 +13,7 @@ from collections import Counter
 from headrace.broker.cluster.topic_creation import OPENING_TIMEOUT_MS
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.registry import PartitionRegistry
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import CreatePartitionsRequest, CreatePartitionsResponse

@@ -19,7 +19,7 @@ from headrace.broker.cluster.topic_creation import MAX_TOPICS, TopicCreation
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.describe import BrokerLayers, describe_topic
 from headrace.config.node import NodeConfig
-from headrace.metadata.client import NewTopic, TopicResult
+from headrace.metadata.follower.client import NewTopic, TopicResult
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import CreateTopicsRequest, CreateTopicsResponse

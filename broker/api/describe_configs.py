@@ -26,7 +26,7 @@ from headrace.config.describe import (
     describe_topic,
 )
 from headrace.config.node import NodeConfig
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.topic_names import is_valid_topic_name
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode, KafkaError
@@ -52,7 +52,7 @@ _TOO_LARGE: Final = (
 async def _merged(
     context: RequestContext, resources: Sequence[DescribeConfigsRequest.DescribeConfigsResource]
 ) -> dict[tuple[int, str], set[str] | None]:
-    """Each resource once, with the keys that are asked for at any of its places; None for all keys."""
+    """Each resource once, with all keys that the request asks for; None for all keys."""
     merged: dict[tuple[int, str], set[str] | None] = {}
     async for resource in context.turns.each(resources):
         place = (resource.resource_type, resource.resource_name)

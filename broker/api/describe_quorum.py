@@ -18,7 +18,7 @@ from typing import Final
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
-from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.rpc.responses import QuorumDescribed, QuorumMember
 from headrace.protocol.api_keys import ApiKey

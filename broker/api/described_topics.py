@@ -1,4 +1,4 @@
-"""Topics as Metadata tells them: encoded once, and kept, since all clients ask for the same ones.
+"""Topics as Metadata describes them: encoded once, and kept, since all clients ask for the same ones.
 
 A description depends on the topic, on the brokers, on the version of the API, and on which brokers have the client's
 listener. Images are immutable, and what a change has left alone is the same object in both: so what is kept is valid

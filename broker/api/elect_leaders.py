@@ -33,7 +33,7 @@ class _Outcome(NamedTuple):
 
 
 class ElectLeadersHandler:
-    """Tells that no election is needed, or possible."""
+    """Answers that no election is needed, or possible."""
 
     api_key = ApiKey.ELECT_LEADERS
 

@@ -16,7 +16,7 @@ from collections import Counter
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.dynamic_keys import DRAIN_KEY
-from headrace.metadata.client import ConfigOp, ConfigOperation, MetadataClient
+from headrace.metadata.follower.client import ConfigOp, ConfigOperation, MetadataClient
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 from headrace.protocol.messages import (

@@ -38,7 +38,7 @@ from headrace.broker.api.unregister_broker import UnregisterBrokerHandler
 from headrace.broker.api.update_features import UpdateFeaturesHandler
 from headrace.broker.cluster.producer_ids import ProducerIds
 from headrace.broker.network.request_context import Handler
-from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.protocol.api_keys import ApiKey
 
 

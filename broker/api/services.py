@@ -13,7 +13,7 @@ from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.storage.engine import StorageEngine
 
 

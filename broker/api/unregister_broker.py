@@ -11,7 +11,7 @@ Source: UnregisterBrokerRequest.json, UnregisterBrokerResponse.json; `Replicatio
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
-from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import UnregisterBrokerRequest, UnregisterBrokerResponse

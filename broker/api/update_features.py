@@ -23,8 +23,8 @@ from headrace.broker.api.api_versions import KAFKA_FEATURE, KAFKA_LEVEL
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
+from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.levels import LEVEL_FEATURE, METADATA_FEATURE
-from headrace.metadata.quorum_admin import QuorumAdmin
 from headrace.metadata.rpc.requests import FeatureUpdate, UpgradeType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode

@@ -1,4 +1,4 @@
-"""Failures of commands, told with the next step.
+"""Failures of commands, each with the next step.
 
 `explained` wraps the use of a Kafka client and turns its exceptions into one line of what happened
 and one of what to do. Nothing here imports the client: exceptions are recognised by name.

@@ -16,7 +16,7 @@ class Interrupts:
         signal.signal(signal.SIGALRM, self._interrupt)
 
     def end(self) -> None:
-        """The command has ended: whatever comes now is the interpreter's."""
+        """The command has ended: further interrupts are the interpreter's."""
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, self._before)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.metadata.errors import MetadataError, MetadataIdentityError
-from headrace.metadata.offline import OfflineMetadata, find_directory, read_offline
+from headrace.metadata.offline.directory import OfflineMetadata, find_directory, read_offline
 
 
 def load_metadata(path: str) -> OfflineMetadata:

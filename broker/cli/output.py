@@ -44,7 +44,7 @@ def emit_object(result: Row, *, output: str) -> None:
 
 
 def emit_for_programs(result: Row, *, output: str) -> None:
-    """Print the result of a command that tells people in a sentence; a table has nothing to add."""
+    """Print the result of a command as a sentence; as a table it would say no more."""
     if output != "table":
         emit_object(result, output=output)
 
@@ -55,12 +55,12 @@ def heading(text: str) -> None:
 
 
 def talk(message: str) -> None:
-    """Tell the user something that is not a result."""
+    """Print something that is not a result."""
     click.echo(message, err=True)
 
 
 def wants_colour() -> bool:
-    """Tell whether standard output may be coloured (https://no-color.org)."""
+    """Whether standard output may be coloured (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 

@@ -34,7 +34,7 @@ def progress(label: str, *, total: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def tally(label: str) -> Iterator[Callable[[int], None]]:
-    """Lend a function that says how many things more were seen, when nobody knows how many there are."""
+    """Lend a function that counts things as they are seen, when their total is unknown."""
     if not _is_shown():
         yield lambda _: None
         return

@@ -33,7 +33,7 @@ def version(output: str) -> None:
 
 
 def program_version() -> str:
-    """Tell our own version, of the installed distribution or of this checkout."""
+    """Return our own version, of the installed distribution or of this checkout."""
     from importlib import metadata
 
     try:

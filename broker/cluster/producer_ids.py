@@ -2,7 +2,7 @@
 
 import asyncio
 
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 
 
 class ProducerIds:

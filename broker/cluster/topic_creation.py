@@ -8,7 +8,7 @@ from typing import NamedTuple
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
-from headrace.metadata.client import MetadataClient, NewTopic, TopicResult
+from headrace.metadata.follower.client import MetadataClient, NewTopic, TopicResult
 from headrace.metadata.topic_names import is_valid_topic_name
 from headrace.protocol.errors import ErrorCode
 

@@ -6,7 +6,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from headrace.broker.telemetry.families import gauge
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.levels import NEWEST, level_of
 
 MILLISECONDS = 1e-3

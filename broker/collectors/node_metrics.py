@@ -20,7 +20,7 @@ from headrace.protocol.errors import ErrorCode
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import FailureKind
 from headrace.storage.object_store.statistics import Operation, StoreStatistics
-from headrace.wal.latencies import BUCKETS_NS, LatencyHistogram
+from headrace.wal.device.latencies import BUCKETS_NS, LatencyHistogram
 
 NANOSECONDS = 1e-9
 MILLISECONDS = 1e-3

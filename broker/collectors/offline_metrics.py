@@ -7,8 +7,8 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from headrace.broker.telemetry.readiness import CheckResult
-from headrace.metadata.described_logs import log_state, offline_by_owner, waiting_logs
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.offline.described_logs import log_state, offline_by_owner, waiting_logs
 from headrace.metadata.quorum.status import QuorumStatus
 
 MAX_LOGS_NAMED: Final = 20

@@ -7,8 +7,8 @@ from prometheus_client.registry import Collector
 
 from headrace.broker.telemetry.families import counter, gauge
 from headrace.broker.telemetry.readiness import CheckResult
+from headrace.metadata.leader.publishing import PublishingStatistics
 from headrace.metadata.net.peer_links import PeerLinks
-from headrace.metadata.publishing import PublishingStatistics
 from headrace.metadata.quorum.status import QuorumStatus
 from headrace.metadata.raft.effects import NOBODY, Role
 

@@ -6,8 +6,8 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from headrace.broker.telemetry.families import counter
+from headrace.metadata.leader.relays import RelayStatistics
 from headrace.metadata.net.quorum_transport import TransportStatistics
-from headrace.metadata.relays import RelayStatistics
 
 
 class TransportCollector(Collector):

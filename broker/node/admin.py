@@ -13,7 +13,7 @@ from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.readiness import Check, CheckResult, Readiness
 from headrace.config.node import TelemetryConfig
-from headrace.metadata.log_admin import LogAdmin
+from headrace.metadata.follower.log_admin import LogAdmin
 
 if TYPE_CHECKING:
     from headrace.broker.admin.balance_http import AskBalance

@@ -28,8 +28,8 @@ from headrace.broker.telemetry.readiness import CheckResult
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
 from headrace.config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_location_text
-from headrace.metadata.client import MetadataClient
-from headrace.metadata.publishing import newest_published
+from headrace.metadata.follower.client import MetadataClient
+from headrace.metadata.leader.publishing import newest_published
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction.executor import Compactor
 from headrace.storage.deletion import ObjectDeleter
@@ -250,7 +250,7 @@ class BrokerParts:
         return CheckResult("storage", ok=True, reason=f"{stats.open_streams} streams open")
 
     def check_damage(self) -> CheckResult:
-        """Readiness, which damage does not end: the places that are known to be unreadable."""
+        """Readiness, which damage does not end: the ranges that are known to be unreadable."""
         damaged = self.partitions.damaged()
         named = [
             f"{partition.topic}-{partition.index} from offset {found[0].start_offset}"

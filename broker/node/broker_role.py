@@ -37,10 +37,10 @@ from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.readiness import CheckResult
 from headrace.config.node import Endpoint, NodeConfig
 from headrace.config.quorum import controller_addresses
-from headrace.metadata.client import BrokerIdentity, MetadataClient
 from headrace.metadata.errors import NodeFencedError
+from headrace.metadata.follower.client import BrokerIdentity, MetadataClient
+from headrace.metadata.follower.log_admin import LogAdmin
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.log_admin import LogAdmin
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
@@ -321,7 +321,7 @@ class BrokerRole:
         await parts.block_cache.shutdown()
 
     async def _load_handlers(self, dispatcher: ApiDispatcher) -> None:
-        """Load what the partitions need not wait for, unless somebody has asked for it."""
+        """Load what the partitions need not wait for, unless a request has loaded it."""
         await self._admin.serving.wait()
         await dispatcher.load()
 

@@ -19,16 +19,16 @@ from headrace.config.node import NodeConfig
 from headrace.config.quorum import controller_address, controller_addresses, founds_quorum
 from headrace.config.topic import validate_topic_config
 from headrace.metadata.controller.decision import ConfigRules
-from headrace.metadata.driver import ControllerNode
 from headrace.metadata.errors import MetadataError, MetadataFormatError, RefusedError
+from headrace.metadata.follower.log_admin import LogAdmin
+from headrace.metadata.follower.requester import Requester
+from headrace.metadata.leader.driver import ControllerNode
 from headrace.metadata.levels import level_of, require_written
-from headrace.metadata.log_admin import LogAdmin
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.listener import ControllerListener
 from headrace.metadata.net.peer_links import PeerLinks
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
-from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.frames import Answer
 from headrace.metadata.rpc.requests import REQUEST_LEVELS, AcceptLogLoss, DescribeBalance
 from headrace.metadata.rpc.responses import BalanceDescribed

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from headrace.daemon_threads import DaemonThreads
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerImage
 from headrace.metadata.images.logs import LogState, is_reached
@@ -103,7 +103,7 @@ class EndedBrokers:
 
 
 def watched_locks(image: MetadataImage, node_id: int) -> dict[Path, int]:
-    """Return the files whose locks tell whether brokers that are registered live, with the brokers' ids."""
+    """Return the lock files of registered brokers, which show whether their processes live, with the brokers' ids."""
     own = image.brokers.get(node_id)
     if own is None or own.fenced:
         return {}

@@ -12,11 +12,11 @@ from headrace.metadata.log.os_directory import OsDirectory
 from headrace.network import Network, SocketNetwork
 from headrace.storage.object_store.factory import BucketOpener, open_bucket
 from headrace.storage.sweep.swept_bucket import SweptBucket, open_swept_bucket
+from headrace.wal.device.file_device import look_at
+from headrace.wal.device.lock_names import free_lock
+from headrace.wal.device.open_device import DeviceOpener, open_device
 from headrace.wal.fence.make import FenceMaker, make_fence
-from headrace.wal.file_device import look_at
-from headrace.wal.lock_names import free_lock
-from headrace.wal.open_device import DeviceOpener, open_device
-from headrace.wal.wake_timer import WakeTimerFactory, precise_timer
+from headrace.wal.ring.wake_timer import WakeTimerFactory, precise_timer
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,12 @@ from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import NodeConfig
 from headrace.invariants import InvariantError
 from headrace.loop_clock import loop_ms
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     NodeFencedError,
     RefusedError,
 )
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import Drain, LogImage, drains_of, reached_places
 from headrace.metadata.records.logs import LogReach
@@ -125,7 +125,7 @@ class LogDrains:
             self._changed.set()
 
     def _follow(self, tasks: asyncio.TaskGroup) -> None:
-        """Begin what is assigned, and end what is assigned to somebody else by now."""
+        """Begin the drains that are assigned to this broker, and end those that no longer are."""
         image, client = self._client.image, self._client
         known = {log.drain for log in image.logs.values()}
         for drain, task in self._running.items():
@@ -225,7 +225,7 @@ class LogDrains:
         return report, source.position
 
     async def _open(self, log: LogImage) -> ForeignLog:
-        """Open a log at the first of its places where that is possible."""
+        """Open a log at the first of its locations where that is possible."""
         places = reached_places(log, self._reach)
         for place in places[:-1]:
             try:
@@ -273,7 +273,7 @@ class LogDrains:
 
 
 async def _until_answered(ask: Callable[[], Awaitable[None]]) -> None:
-    """Repeat a request until a controller answers; this task is cancelled once nobody waits for it."""
+    """Repeat a request until a controller answers; cancelled once its answer is not needed."""
     while True:
         try:
             return await ask()

@@ -34,19 +34,19 @@ __all__ = ["Node", "NodeAddress", "NodeEnvironment"]
 
 
 def _ignore() -> None:
-    """Nobody is told."""
+    """Do nothing: no one observes the broker."""
 
 
 def _ignore_reason(_reason: str) -> None:
-    """Nobody is told."""
+    """Do nothing: no one observes the broker."""
 
 
 def _ignore_failure(_failure: BaseException) -> None:
-    """Nobody is told."""
+    """Do nothing: no one observes the broker."""
 
 
 class Fencing(NamedTuple):
-    """Who is told when the broker of a node is fenced, and begins again."""
+    """Called when the broker of a node is fenced, and when it begins again."""
 
     begin: Callable[[str], None] = _ignore_reason  # its role ends
     end: Callable[[BaseException], None] = _ignore_failure  # it is over, another one begins

@@ -15,8 +15,8 @@ from headrace.broker.adapters.write_ahead_log import LogLocation
 from headrace.broker.node.lifecycle import running
 from headrace.config.node import NodeConfig
 from headrace.config.quorum import controller_addresses
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode
 from headrace.wal.errors import WalIdentityError, WalInUseError, WalLockedError

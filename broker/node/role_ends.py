@@ -30,7 +30,7 @@ def was_fenced(failure: BaseException) -> bool:
 
 
 def is_fencing(failure: BaseException) -> bool:
-    """Whether another may act in the place of the broker: a controller says so, or its log, or the device of it."""
+    """Whether another broker may act for this one: by a controller's word, its log's, or the device's."""
     return any(
         isinstance(cause, NodeFencedError | FencedError | WalFencedError)
         or (isinstance(cause, OSError) and cause.errno == errno.EBADE)  # another's reservation

@@ -13,9 +13,9 @@ from headrace.broker.node.admin import NodeAdmin
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import NodeConfig
 from headrace.config.quorum import is_broker
-from headrace.metadata.driver import ControllerNode
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.publishing import SnapshotPublisher
+from headrace.metadata.leader.driver import ControllerNode
+from headrace.metadata.leader.publishing import SnapshotPublisher
 from headrace.storage.errors import ObjectStoreError, StorageError
 from headrace.storage.object_store.retrying import RetryingObjectStore
 

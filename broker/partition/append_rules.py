@@ -283,7 +283,7 @@ def _stamped(
 def _check_by_header(
     header: BatchHeader, config: EffectiveTopicConfig, now_ms: int
 ) -> int | Rejection:
-    """The newest timestamp as the header tells it."""
+    """The newest timestamp according to the header."""
     newest = header.max_timestamp if header.is_log_append_time else newest_timestamp(header)
     facts = [
         RecordFacts(0, 0, has_key=True),

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from headrace.broker.partition.opening_queue import PartitionKey
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.topic_names import is_valid_topic_name
 
 MAX_UNKNOWN_MS: Final = 500  # brokers apply an entry within milliseconds of each other

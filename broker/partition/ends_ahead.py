@@ -15,7 +15,7 @@ from heapq import nsmallest
 from typing import Final, Protocol
 
 from headrace.broker.partition.opening_queue import PartitionKey
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.storage.errors import StorageError
 from headrace.storage.record_batch import StreamRecordBatch

@@ -28,7 +28,7 @@ from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.loop_slices import LoopSlices
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.configs import TOPIC_RESOURCE, changed_resources
 from headrace.storage.engine import StorageEngine

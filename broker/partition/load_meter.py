@@ -1,4 +1,4 @@
-"""Looks at the traffic of all open partitions now and then, and tells the controller with the next heartbeat.
+"""Measures the traffic of all open partitions at intervals, and reports it with the next heartbeat.
 
 A partition counts its traffic from the first look at it. Without a load meter none does, nor on a broker that is the
 only one of its cluster.

@@ -24,8 +24,8 @@ from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.loop_clock import loop_ms
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage, MoveImage
 from headrace.metadata.images.logs import about_to_end
 from headrace.metadata.images.moves import MOVES_AT_ONCE, ended_moves

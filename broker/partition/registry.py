@@ -16,7 +16,7 @@ from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.transit import PartitionsInTransit
 from headrace.broker.partition.wakeups import Wakeups
 from headrace.loop_slices import LoopSlices
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import PartitionImage, TopicImage
 from headrace.protocol.errors import ErrorCode
 from headrace.shrinking_dict import ShrinkingDict
@@ -147,7 +147,7 @@ class PartitionRegistry:
         self.settle(key)
 
     def remove(self, partition: Partition) -> None:
-        """Stop serving a partition, and tell those who wait for it; no effect if it is not served."""
+        """Stop serving a partition, and wake its waiters; no effect if it is not served."""
         if self.get((partition.topic_id, partition.index)) is not partition:
             return
         topic = self._by_id[partition.topic_id]

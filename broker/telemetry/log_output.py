@@ -62,7 +62,7 @@ def _escaped(unsafe: re.Pattern[str], text: str) -> str:
 
 
 def _printable(value: object) -> str:
-    """Return a value as text of one line, whatever it holds."""
+    """Return any value as text of one line."""
     return _escaped(_UNSAFE_IN_TEXT, _cut(str(_for_json(value))))
 
 
@@ -130,7 +130,7 @@ class TextFormatter(logging.Formatter):
 
 
 class RepeatFilter(logging.Filter):
-    """Passes REPEAT_BURST records per place in the code and window, and counts the others."""
+    """Passes REPEAT_BURST records per line of code and window, and counts the others."""
 
     def __init__(self) -> None:
         super().__init__()

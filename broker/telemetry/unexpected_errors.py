@@ -1,4 +1,4 @@
-"""The one place where exceptions end that no code expected.
+"""Handles all exceptions that no code expected.
 
 Each belongs to somebody. What was raised while a client was served belongs to that client: its connection ends, the
 others go on. Everything else, a callback, a timer, a task that nobody awaits, a thread, belongs to the node: what it
@@ -33,7 +33,7 @@ class UnexpectedError(Exception):
 
 
 class UnexpectedErrors(Collector):
-    """Takes them in from the event loop, from threads, and from whoever would only log them."""
+    """Receives them from the event loop, from threads, and from libraries that would only log them."""
 
     def __init__(self, on_node_error: Callable[[str], None]) -> None:
         """`on_node_error` is called once, with the reason, from any thread, before the node ends."""
@@ -49,7 +49,7 @@ class UnexpectedErrors(Collector):
 
     @contextmanager
     def watching(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-        """Be told of what a loop's callbacks and tasks, and the threads of this process, raise.
+        """Receive what a loop's callbacks and tasks, and the threads of this process, raise.
 
         Raises:
             OSError: there is no memory to hold back.

@@ -97,7 +97,7 @@ class BalanceState:
         return bool(self._plan)
 
     def note(self, node_id: int, loads: Loads, now_ms: int) -> None:
-        """A broker has told its loads."""
+        """A broker has reported its loads."""
         self._loads.note(node_id, loads, now_ms)
 
     def follow(self, old: MetadataImage, new: MetadataImage, now_ms: int) -> None:
@@ -270,7 +270,7 @@ class BalanceState:
         return found
 
     def _taking_part(self, image: MetadataImage, now_ms: int) -> set[int]:
-        """Active brokers that get partitions, and that nobody has moved partitions away from lately."""
+        """Active brokers that get partitions, and from which none were moved away lately."""
         try:
             staying = active_brokers(image)
         except RefusedError:

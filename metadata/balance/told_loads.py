@@ -1,4 +1,4 @@
-"""What brokers have told of their partitions' traffic. Pure."""
+"""What brokers have reported of their partitions' traffic. Pure."""
 
 from typing import Final, NamedTuple
 
@@ -34,12 +34,12 @@ class ToldLoads:
         self._of_brokers.pop(node_id, None)
 
     def told_ms(self, node_id: int) -> int | None:
-        """When a broker told its loads last; None: it has not yet."""
+        """When a broker reported its loads last; None: it has not yet."""
         found = self._of_brokers.get(node_id)
         return None if found is None else found.told_ms
 
     def move(self, stream_id: int, source: int, now_ms: int) -> None:
-        """A partition has moved: what its former leader told counts for a window."""
+        """A partition has moved: its former leader's report counts for a window."""
         self._moved[stream_id] = (self.cost(stream_id, source, now_ms), now_ms + self._window_ms)
 
     def prune(self, now_ms: int) -> None:

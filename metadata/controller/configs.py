@@ -96,7 +96,7 @@ def _require_broker(name: str, image: MetadataImage) -> None:
 
 
 def _require_drainable(name: str, image: MetadataImage) -> None:
-    """Refuse to drain a broker of which nobody could take the partitions."""
+    """Refuse to drain a broker whose partitions no other broker could take."""
     if not name:
         raise RefusedError(ErrorCode.INVALID_REQUEST, "brokers are drained one by one, by their id")
     if level_of(image.features) < MOVES_LEVEL:

@@ -101,7 +101,7 @@ def is_drain_over(old: MetadataImage, new: MetadataImage) -> bool:
 
 
 def _waits(log: LogImage, brokers: Brokers) -> bool:
-    """Whether nobody acts for the log, and somebody should."""
+    """Whether no broker acts for the log, and one should."""
     if not has_ended(brokers, log.owner):
         return False
     if log.state == LogState.DRAINING:

@@ -136,7 +136,7 @@ class MoveDeadlines:
         self._before: dict[int, tuple[int, int]] = {}
 
     def note(self, node_id: int, bytes_before: int, now_ms: int) -> None:
-        """A broker has told how much has to be in the bucket before its moves get on."""
+        """A broker has reported how much has to be uploaded before its moves advance."""
         known_bytes, less_ms = self._before.get(node_id, (0, now_ms))
         if not bytes_before and not known_bytes:
             return
@@ -158,7 +158,7 @@ class MoveDeadlines:
             self._before.clear()
 
     def overdue(self, image: MetadataImage, now_ms: int) -> list[MoveImage]:
-        """Return the moves that do not get on, or have taken too long whatever others of their source did."""
+        """Return the moves that do not advance, or have taken too long although others of their source advanced."""
         under_way: Counter[int] = Counter()
         found = []
         for move in sorted(image.moves.values(), key=lambda it: (it.epoch, _id_of(it))):

@@ -138,12 +138,12 @@ def drains_of(logs: Logs, node_id: int, node_epoch: int) -> list[LogImage]:
 
 
 def is_reached(log: LogImage, reach: tuple[LogReach, ...]) -> bool:
-    """Whether a broker with this reach can open the log at one of its places."""
+    """Whether a broker with this reach can open the log at one of its locations."""
     return bool(reached_places(log, reach))
 
 
 def reached_places(log: LogImage, reach: tuple[LogReach, ...]) -> list[str]:
-    """Return the places of a log that a broker with this reach can open, in their order."""
+    """Return the locations of a log that a broker with this reach can open, in their order."""
     prefixes = [it.prefix for it in reach if it.medium == log.medium]
     return [it for it in log.places if any(_is_below(it, prefix) for prefix in prefixes)]
 
@@ -159,7 +159,7 @@ class LogsDelta:
         self._logs = logs
 
     def begin(self, record: LogRecord) -> None:
-        """Begin a generation, or tell more of the newest one."""
+        """Begin a generation, or add to the newest one."""
         known = self._logs.get(record.log_id)
         require(
             known is None or (known.owner == record.owner and known.epoch <= record.epoch),

@@ -18,7 +18,7 @@ MOVES_AT_ONCE: Final = 16  # that a source carries out, the oldest first; others
 
 
 class MoveImage(msgspec.Struct, frozen=True, gc=False):
-    """One move. Its source is whoever leads the partition."""
+    """One move. Its source is the leader of the partition."""
 
     topic_id: UUID
     partition: int

@@ -29,7 +29,7 @@ class File(Protocol):
         """Make its content durable."""
 
     def lock_name(self) -> str:
-        """Name the lock on it; see `headrace.wal.lock_names`. Empty: not known."""
+        """Name the lock on it; see `headrace.wal.device.lock_names`. Empty: not known."""
 
     def close(self) -> None:
         """Close it; releases its lock."""
@@ -40,7 +40,7 @@ class Directory(Protocol):
 
     @property
     def path(self) -> Path:
-        """Its place, for messages."""
+        """Its path, for messages."""
 
     def make(self) -> None:
         """Make it durably, and what is missing above it, for its owner only; nothing if it exists."""
@@ -85,7 +85,7 @@ class Directory(Protocol):
         """Rename a file; one that has the new name is removed in the same step."""
 
     def unlink(self, name: str) -> None:
-        """Remove a file; whoever has it open can still use it.
+        """Remove a file; those who have it open can still use it.
 
         Raises:
             FileNotFoundError: there is none.

@@ -75,7 +75,7 @@ def find_identity(directory: Directory, *, node_id: int, cluster_id: str) -> Ide
 
 
 def condemn(directory: Directory, reason: str) -> None:
-    """Record durably that the directory is an old copy of itself: whoever opens it is refused.
+    """Record durably that the directory is an old copy of itself: it cannot be opened any more.
 
     A supervisor starts its process again, and each start is counted: others would take it for a later one.
     """

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from headrace.daemon_threads import DaemonThreads
-from headrace.wal.file_systems import is_in_memory
-from headrace.wal.lock_names import lock_name
+from headrace.wal.device.file_systems import is_in_memory
+from headrace.wal.device.lock_names import lock_name
 
 OWNER_ONLY: Final = 0o700
 _FILE_MODE: Final = 0o644  # in a directory for the owner only

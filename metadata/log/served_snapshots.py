@@ -38,7 +38,7 @@ class ServedSnapshots:
         return file.size(), file.read(max_size, position)
 
     def replaced(self, index: int) -> None:
-        """A newer snapshot takes the place of this one: those before it are closed."""
+        """A newer snapshot replaces this one: those before it are closed."""
         for older in [it for it in self._files if it != index]:
             self._files.pop(older).close()
 

@@ -78,7 +78,7 @@ class LogStore:
         self._hard_state: HardStateFile | None = None
         self._identity: Identity | None = None
         self._lock: File | None = None
-        self.lock_name = ""  # from `open` to `close`; see `headrace.wal.lock_names`
+        self.lock_name = ""  # from `open` to `close`; see `headrace.wal.device.lock_names`
         self.snapshot_bytes = 0  # of the newest one; 0: there is none
         self._is_closed = False
         self._snapshot_read_at_s = float("-inf")
@@ -93,7 +93,7 @@ class LogStore:
 
     @property
     def is_snapshot_being_read(self) -> bool:
-        """Whether somebody has recently read a chunk of a snapshot, and may need the entries after it."""
+        """Whether a node has recently read a chunk of a snapshot, and may need the entries after it."""
         now_s = asyncio.get_running_loop().time()
         return now_s < self._snapshot_read_at_s + SNAPSHOT_READER_S
 
@@ -354,7 +354,7 @@ class LogStore:
         self._directory.run(self._prove).add_done_callback(report_unexpected)
 
     def _prove(self) -> None:
-        """Record that the whole log is durable, so that damage of its end is told from a torn write.
+        """Record that the whole log is durable, so that damage of its end differs from a torn write.
 
         What is remembered of other directories is written with it.
         """

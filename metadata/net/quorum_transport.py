@@ -49,7 +49,7 @@ class LocalController(NamedTuple):
     node_id: int
     transport: Transport
     image: Callable[[], MetadataImage]  # of committed entries
-    lock_name: str = ""  # of its directory; see `headrace.wal.lock_names`
+    lock_name: str = ""  # of its directory; see `headrace.wal.device.lock_names`
 
 
 class TransportStatistics(msgspec.Struct, frozen=True):

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from headrace.loop_slices import LoopSlices
-from headrace.metadata.entry_buffer import EntryBuffer
 from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.freeing import PartsFreeing
+from headrace.metadata.follower.entry_buffer import EntryBuffer
+from headrace.metadata.follower.freeing import PartsFreeing
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.codec import decode_records_steps
 from headrace.metadata.records.entry import LogEntry

@@ -9,8 +9,8 @@ import logging
 from typing import Final
 
 from headrace.metadata.errors import MetadataError
+from headrace.metadata.follower.requester import Requester
 from headrace.metadata.quorum.addresses import MemberAddresses
-from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.requests import DescribeQuorum
 from headrace.metadata.rpc.responses import QuorumDescribed
 from headrace.metadata.transport import Address

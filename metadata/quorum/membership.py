@@ -142,7 +142,7 @@ class Membership:
             await self._change(UpdateMember(member))
 
     async def _require_reader(self, node_id: int) -> None:
-        """Return once the learner has told that it reads the level of the cluster.
+        """Return once the learner has reported that it reads the level of the cluster.
 
         Raises:
             RefusedError: UNSUPPORTED_VERSION, it does not.

@@ -12,6 +12,7 @@ from headrace.metadata.errors import (
     MetadataVersionError,
     RefusedError,
 )
+from headrace.metadata.follower.snapshot_download import SnapshotDownload
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.log.store import LogStore
@@ -22,7 +23,6 @@ from headrace.metadata.raft.core import RaftCore
 from headrace.metadata.raft.effects import SnapshotWanted
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.rpc.frames import decode_answer, encode_request
-from headrace.metadata.snapshot_download import SnapshotDownload
 from headrace.metadata.transport import PeerNetwork
 from headrace.protocol.errors import ErrorCode
 

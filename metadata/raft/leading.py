@@ -216,7 +216,7 @@ class LeaderState:
         return self._rounds.begin(state.now_ms, self.max_silence_ms)
 
     def _note_disks(self) -> None:
-        """Note which committed entries each directory holds; the heartbeat tells it."""
+        """Note which committed entries each directory holds; the heartbeat carries it."""
         log, disks = self._state.log, self._state.disks
         disks.kept(self._state.directory_id, min(log.durable_index, log.commit_index))
         for member in log.configuration.members:

@@ -166,7 +166,7 @@ class NodeState:
 
     @property
     def disks_to_tell(self) -> tuple[Disk, ...]:
-        """What a message tells of the members' directories; nothing without a count of starts."""
+        """What a message says of the members' directories; nothing without a count of starts."""
         own = self.disks.own
         return (own, *self.disks.remembered(self.log.configuration)) if own.start else ()
 

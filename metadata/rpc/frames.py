@@ -179,7 +179,7 @@ def decode_answer(frame: bytes, correlation: int) -> Answer:
 
 
 def _without_proof(body: memoryview) -> tuple[memoryview | bytes, bytes | None]:
-    """Take the proof off a body, if there is one: a request of a later release may have a field in its place."""
+    """Take the proof off a body, if there is one: a request of a later release may have a field there."""
     size = len(_PROOF_MARK) + PROOF_BYTES
     if body[-size:-PROOF_BYTES] != _PROOF_MARK or body[0] & 0xF0 != _SHORT_ARRAY:
         return body, None

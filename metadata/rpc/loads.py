@@ -1,4 +1,4 @@
-"""The traffic of partitions, as heartbeats tell it. Fields are encoded in the order written here; only append."""
+"""The traffic of partitions, as heartbeats report it. Fields are encoded in the order written here; only append."""
 
 from typing import Final
 

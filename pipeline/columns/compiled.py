@@ -105,7 +105,7 @@ def _record_batch(data: Array, rows: Array, selection: WantedRows) -> Any:
 
 
 def _gathered(data: Array, at: Array, sizes: Array) -> Any:
-    """A binary array of the fields at these places."""
+    """A binary array of the fields at these positions."""
     count = len(at)
     ends = np.empty(count + 1, np.int32)
     out = np.empty(loops.total(sizes), np.uint8)

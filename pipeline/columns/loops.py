@@ -96,7 +96,7 @@ def _compiled(function: _Function, *, is_inlined: bool = False) -> _Function:
 
 @compiled
 def any_varint(data: Array, at: int, end: int) -> tuple[int, int]:
-    """What `varint` returns, whatever the number of bytes."""
+    """What `varint` returns, for any number of bytes."""
     value = 0
     shift = 0
     while at < end:

@@ -73,6 +73,6 @@ def opened_pieces(
 
 
 def located(error: RecordsError, selection: WantedRows, base_offset: int) -> RecordsError:
-    """Return the same error with the place of the batch in its message."""
+    """Return the same error with the position of the batch in its message."""
     place = f"{selection.topic}-{selection.partition}, batch at offset {base_offset}"
     return type(error)(f"{place}: {error}")

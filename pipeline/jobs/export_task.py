@@ -1,4 +1,4 @@
-"""One task of an export: reads objects, and writes files that nobody sees before the driver publishes them."""
+"""One task of an export: reads objects, and writes files that stay hidden until the driver publishes them."""
 
 from typing import BinaryIO, Final, NamedTuple
 

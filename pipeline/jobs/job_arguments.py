@@ -30,7 +30,7 @@ def job_parser(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def add_topics(parser: argparse.ArgumentParser) -> None:
-    """Let a job be told its topics, in one way of two."""
+    """Options that name the topics of a job, in one of two ways."""
     topics = parser.add_mutually_exclusive_group(required=True)
     topics.add_argument("--topics", metavar="NAME,...", default="")
     topics.add_argument("--topics-pattern", metavar="REGEX", default="")

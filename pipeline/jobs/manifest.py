@@ -209,7 +209,7 @@ def wanted_of(topic: str, file: ExportedFile) -> list[WantedRange]:
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
-    """A place in the ranges of a task: everything before it has been read."""
+    """A position in the ranges of a task: everything before it has been read."""
 
     ordinal: int = 0  # of a range
     offset: int = -1  # in it; -1: its start
@@ -218,7 +218,7 @@ class Position(msgspec.Struct, frozen=True, order=True):
 def ranges_between(
     ranges: Sequence[PartitionRange], start: Position, end: Position
 ) -> tuple[PartitionRange, ...]:
-    """Return the offsets between two places, joined where they follow each other."""
+    """Return the offsets between two positions, joined where they follow each other."""
     found: list[PartitionRange] = []
     for ordinal in range(start.ordinal, min(end.ordinal + 1, len(ranges))):
         partition, low, high = ranges[ordinal]

@@ -49,7 +49,7 @@ def _escaped(label: str) -> str:
 
 
 class MetricsFile:
-    """One per run. Its file's name tells two runs of one job apart."""
+    """One per run. Two runs of one job have files of different names."""
 
     def __init__(self, path: Path, job: str, now_s: Callable[[], float]) -> None:
         """Write the first of it.

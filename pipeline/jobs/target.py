@@ -24,14 +24,14 @@ class TargetError(SourceError):
 
 
 class Target(Bucket, Protocol):
-    """A place that files are written to."""
+    """Where files are written: a directory or a bucket."""
 
     def begin(self, key: str) -> BinaryIO:
         """Return a file to write; it is not there before `finish`."""
         ...
 
     def finish(self, key: str, file: BinaryIO) -> int:
-        """Put what was written in its place, and return its bytes.
+        """Publish what was written under its name, and return its bytes.
 
         Raises:
             TargetError: it cannot be written.
@@ -196,7 +196,7 @@ class S3Target(S3Bucket):
 
 
 def open_target(uri: str) -> Target:
-    """Open the place that a URI names; its form is that of a bucket's.
+    """Open the target that a URI names; its form is that of a bucket's.
 
     Raises:
         OptionError: it names none that several processes can write.

@@ -1,4 +1,4 @@
-"""What a job tells: results on standard output; progress and talk on standard error, or all as events.
+"""What a job prints: results on standard output; progress and messages on standard error, or all as events.
 
 spark-submit joins both streams of a Python program. `headrace spark` asks for events instead: lines that begin with
 the control character RS and are JSON (RFC 7464), which it tells from whatever Spark and libraries print.
@@ -56,7 +56,7 @@ class Told:
         self._line_s = time.monotonic()  # of the last line
 
     def talk(self, text: str) -> None:
-        """Tell something that is no result."""
+        """Print something that is no result."""
         if self._events:
             self._emit({"talk": text})
         else:
@@ -100,7 +100,7 @@ class Told:
 
     @contextmanager
     def watching(self, label: str, done: Callable[[], int], total: int) -> Iterator[None]:
-        """Tell the progress of what runs meanwhile, by a thread that ends with it."""
+        """Print the progress of what runs meanwhile, by a thread that ends with it."""
         ended = threading.Event()
 
         def watch() -> None:
@@ -121,7 +121,7 @@ class Told:
 
 
 def run_job(parser: argparse.ArgumentParser, run: Callable[[Any, Told], int]) -> int:
-    """Run a job's command line: arguments, a session, errors that are told. Returns the exit code."""
+    """Run a job's command line: arguments, a session, errors that are printed. Returns the exit code."""
     parser.add_argument("--events", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument(
         "--metrics-file",

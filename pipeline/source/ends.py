@@ -123,7 +123,7 @@ class PartitionEnds:
     def _from_brokers(
         self, catalog: Catalog, names: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, int]:
-        """Ends as the leaders tell them; asked for once in ASKED_INTERVAL_S."""
+        """Ends as the leaders report them; asked for once in ASKED_INTERVAL_S."""
         now_s, topic_ids = self._clock.monotonic_s(), _topic_ids(catalog, names)
         is_old = now_s - self._asked_s >= ASKED_INTERVAL_S
         if is_old or topic_ids != self._latest_ids or not self._latest.keys() >= names.keys():

@@ -1,4 +1,4 @@
-"""Metadata that a node tells now, by `GET /metadata/snapshot` of its admin listener."""
+"""Metadata that a node serves now, by `GET /metadata/snapshot` of its admin listener."""
 
 import http.client
 import urllib.error
@@ -69,7 +69,7 @@ def _asked(address: str, known: Catalog | None) -> Catalog:
 
 
 def open_metadata(bucket: Bucket, listeners: Sequence[str], cluster: str) -> Metadata:
-    """Return the metadata that nodes tell, or without `listeners` those of the bucket."""
+    """Return the metadata that nodes serve, or without `listeners` those of the bucket."""
     if listeners:
         return ListenerMetadata(listeners, cluster)
     return BucketMetadata(bucket, cluster)

@@ -12,7 +12,7 @@ Offsets = Mapping[TopicPartition, int]
 
 
 class Lookup(Protocol):
-    """What only records or brokers tell about partitions: `headrace.pipeline.source.ends` finds it."""
+    """What is known of partitions from records or brokers only: `headrace.pipeline.source.ends` finds it."""
 
     def by_timestamp(self, name: TopicPartition, timestamp_ms: int) -> int | None:
         """Offset of the first record that is not older than a time; None when none is."""

@@ -1,4 +1,4 @@
-"""Reads one task's parts of objects as Arrow record batches, whatever compaction and deletion do meanwhile."""
+"""Reads one task's parts of objects as Arrow record batches, also while they are compacted or deleted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class _TaskReader:
             yield from self._part(part)
 
     def _part(self, part: Part) -> Iterator[Any]:
-        """Read a part; when its object is gone, go on at the same offset in those that have its place now."""
+        """Read a part; when its object is gone, go on at the same offset in those that replaced it."""
         position, end = part.stored.start_offset, part.stored.end_offset
         ranges: list[StoredRange] = [part.stored]
         searches = 0

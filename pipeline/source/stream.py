@@ -211,7 +211,7 @@ def stream_ranges(
 
 
 def require_ahead(told: StreamOffset, position: StreamOffset, options: SourceOptions) -> None:
-    """See to it that an end that was told before the position was known can be the end of a run.
+    """Let an end that was returned before the position was known be the end of a run.
 
     Raises:
         SourceError: the run would go back, and records be read twice, or it would never get on.

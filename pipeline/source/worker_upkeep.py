@@ -36,7 +36,7 @@ def shorten_upkeep() -> None:
 
 
 def _may_freeze() -> bool:
-    """Whether the worker serves further tasks, has loaded the decoder, and holds no broadcast of somebody else.
+    """Whether the worker serves further tasks, has loaded the decoder, and holds no foreign broadcast.
 
     A broadcast that is frozen would not be freed when it is given up.
     """

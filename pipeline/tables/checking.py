@@ -50,7 +50,7 @@ def check_tables(config: PipelineConfig) -> tuple[list[dict[str, object]], list[
 
 
 def _topic_ids(config: PipelineConfig) -> Mapping[str, str]:
-    """The ids of all topics; none where nobody answers, which is told anyway."""
+    """The ids of all topics; none if no broker answers, which is reported separately."""
     topics = dict.fromkeys(it for table in config.tables for it in table.topics)
     try:
         return topic_ids(config.source, list(topics))

@@ -92,7 +92,7 @@ class TableFiles:
 
 @dataclass(frozen=True, slots=True)
 class Unwritable:
-    """A row that no file can have: the place of its record, why, and its key in an upsert."""
+    """A row that no file can have: the position of its record, why, and its key in an upsert."""
 
     place: Place
     reason: str

@@ -93,7 +93,7 @@ class DeadLetters(Protocol):
 
 
 class NoDeadLetters:
-    """No place for bad records."""
+    """Bad records are not kept."""
 
     def write(self, letters: Sequence[Letter], since_ms: int | None) -> None:
         """See `DeadLetters.write`."""

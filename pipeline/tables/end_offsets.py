@@ -17,7 +17,7 @@ _ERRORS_ONLY: Final = 3  # syslog level
 
 
 class NoEndsError(Exception):
-    """It cannot be told; the message says why."""
+    """The end offset cannot be found; the message says why."""
 
 
 def end_offsets(source: SourceConfig, topics: Sequence[str]) -> Counts:

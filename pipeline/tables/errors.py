@@ -17,5 +17,5 @@ NOT_OF_A_RECORD: Final = (TableError, MemoryError, OSError)
 
 
 def told(error: Exception) -> str:
-    """An exception that nobody expected, in a reason."""
+    """An unexpected exception, in a reason."""
     return f"{type(error).__name__}: {error}"

@@ -37,7 +37,7 @@ def evolution(table: Table, config: TableConfig, lacking: Mapping[str, Shape]) -
 def _admitted(
     table: Table, config: TableConfig, lacking: Mapping[str, Shape], found: Evolution
 ) -> dict[str, Shape]:
-    """Columns that readers can tell apart: those of one task were told apart there, those of several were not."""
+    """Columns whose names readers can distinguish: within one task that is checked there, across tasks here."""
     own = frozenset(own_columns(config))
     names = field_names(config, table.metadata, own)
     struct = StructType(*(it for it in table.schema().fields if it.name not in own))

@@ -63,7 +63,7 @@ class JsonSchema:
         return document
 
     def shape(self, document: Mapping[str, Any]) -> Mapping[str, Shape]:
-        """That of the schema, and of fields of the document that the schema does not tell."""
+        """That of the schema, and of fields of the document that the schema does not declare."""
         own = shape_of(document)
         told = own if isinstance(own, dict) else {}
         return {
@@ -73,7 +73,7 @@ class JsonSchema:
 
 
 def _shape(schema: Any) -> Shape:
-    """The shape that a schema tells; None where it tells none, such as for alternatives."""
+    """The shape of a schema; None where it has none, such as for alternatives."""
     if not isinstance(schema, dict):
         return None
     kind = schema.get("type")

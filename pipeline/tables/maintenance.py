@@ -1,4 +1,4 @@
-"""Keeps a table tidy between micro-batches: snapshots expire, small files are merged, what nobody names is removed.
+"""Keeps a table tidy between micro-batches: expires snapshots, merges small files, removes orphan files.
 
 Nothing that a snapshot names is removed before that snapshot is gone from the catalog. A run that dies leaves files
 that no snapshot names, and the next one removes them.

@@ -1,4 +1,4 @@
-"""Data files in memory: to see whether a table's files can be written and read, before anybody relies on it."""
+"""Data files in memory: to see whether a table's files can be written and read, before a schema is committed."""
 
 import io
 

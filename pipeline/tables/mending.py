@@ -27,7 +27,7 @@ Column = tuple[tuple[str, ...], str]  # path, and why it cannot stay
 
 @dataclass(frozen=True, slots=True)
 class TopicsNow:
-    """What the source tells of topics now."""
+    """What the source reports of topics now."""
 
     topic_ids: Mapping[str, str]
     ends: Counts
@@ -36,7 +36,7 @@ class TopicsNow:
 def mended(
     config: PipelineConfig, catalog: Catalog, topic: str, found: TopicsNow, *, is_sure: bool
 ) -> Iterator[dict[str, object]]:
-    """Mend the tables of a configuration; tell each change, also without making it.
+    """Mend the tables of a configuration; print each change, also in a dry run.
 
     Args:
         config: of the pipeline.

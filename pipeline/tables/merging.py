@@ -34,7 +34,7 @@ _RESULT_SCHEMA: Final = "number long, place long, body binary"
 
 @dataclass(frozen=True, slots=True)
 class ChangedKeys:
-    """Keys of a micro-batch, as its tasks told them: Arrow data with one column."""
+    """Keys of a micro-batch, as its tasks returned them: Arrow data with one column."""
 
     column: str
     told: Sequence[bytes]
@@ -64,7 +64,7 @@ class RewriteTask:
     keys: ChangedKeys
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Run it on `number` and `body`, pickled `FileScanTask`s; yield places of replaced files, and new files."""
+        """Run it on `number` and `body`, pickled `FileScanTask`s; yield positions of replaced files, and new files."""
         values = self.keys.values()
         for batch in batches:
             for number, body in zip(*(it.to_pylist() for it in batch.columns), strict=True):

@@ -215,7 +215,7 @@ def upsert_tasks(count: int, most: int, *, is_partitioned: bool) -> int:
 
 
 def run_tasks(records: DataFrame, task: WriteTask) -> Written:
-    """Run the tasks of a micro-batch, and collect what they tell."""
+    """Run the tasks of a micro-batch, and collect their results."""
     return collected(records.mapInArrow(task, RESULT_SCHEMA).collect())
 
 

@@ -71,7 +71,7 @@ def run_pipeline(
 
 
 def choose_shuffle_partitions(session: SparkSession) -> None:
-    """As many tasks of a shuffle as there are cores, unless somebody has chosen a number.
+    """As many tasks of a shuffle as there are cores, unless a number is set.
 
     The state of `deduplicate_by` has so many parts, and each of them makes a file in each micro-batch. Spark's own
     number is 200.

@@ -1,4 +1,4 @@
-"""Reads the TOML of a pipeline, and tells all that is wrong with it at once. Pure."""
+"""Reads the TOML of a pipeline, and reports all that is wrong with it at once. Pure."""
 
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -25,7 +25,7 @@ class FormatSchema(Protocol):
         ...
 
     def shape(self, document: Mapping[str, Any]) -> Mapping[str, Shape]:
-        """The shape that documents have; of the given one where the schema does not tell it."""
+        """The shape of documents: the schema's, and the given one where the schema has none."""
         ...
 
 

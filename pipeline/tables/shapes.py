@@ -1,4 +1,4 @@
-"""Types of fields before there is a table: inferred from documents, or told by a schema of a registry. Pure.
+"""Types of fields before there is a table: inferred from documents, or from a schema of a registry. Pure.
 
 A shape is the name of a primitive type, a `ListShape`, a `MapShape`, or a dictionary of fields; None is a field of
 which no value has been seen. `int` and `float` of a document say that the value fits into 32 bits; a new column for it
@@ -131,7 +131,7 @@ class SchemaWalk:
 
     @contextmanager
     def into(self, name: str, fields: int) -> Iterator[bool]:
-        """Go into a type with some fields; tells whether its JSON text is to be kept instead, since it is in itself.
+        """Go into a type with some fields; return whether its JSON text is kept instead, as it contains itself.
 
         Raises:
             BadRecordError: the schema has too many fields.

@@ -1,4 +1,4 @@
-"""What a task of a micro-batch does: records in, data files out, with what has to be told to the driver.
+"""What a task of a micro-batch does: records in, data files out, and a report to the driver.
 
 A task yields rows of `kind` and `body`:
 

@@ -37,7 +37,7 @@ MAX_RUNS: Final = 6
 
 @dataclass(slots=True)
 class Written:
-    """What the tasks of a micro-batch told."""
+    """What the tasks of a micro-batch reported."""
 
     files: list[DataFile] = field(default_factory=list)
     replaced: list[DataFile] = field(default_factory=list)  # of an upsert
@@ -52,7 +52,7 @@ class Written:
 
 
 def collected(told: Iterable[tuple[str, bytes]]) -> Written:
-    """Put together what tasks tell."""
+    """Merge the reports of tasks."""
     found = Written()
     for kind, body in told:
         if kind == FILE:

@@ -66,5 +66,5 @@ class Layouts:
 
 
 def _named(codes: str) -> str:
-    """Return codes as a part of a name, in which case tells apart."""
+    """Return codes as a part of a name, which is case-sensitive."""
     return codes.replace("?", "t").replace("16s", "u")

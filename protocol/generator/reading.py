@@ -185,6 +185,6 @@ class ReadingFunctions:
         yield "        r.position = end"
 
     def _declared(self, field: Field) -> str:
-        """A variable that a tag may set, with its type where its default does not tell it."""
+        """A variable that a tag may set, with its type where its default does not imply it."""
         made = type_of(self._structs, field)
         return f"{local(field)}: {made.replace('Collection[', 'list[', 1)}"

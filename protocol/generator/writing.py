@@ -199,7 +199,7 @@ class WritingFunctions:
 
 
 def _not_null(field: Field, value: str) -> Iterator[str]:
-    """Tell the type checker what callers see to: null is for other versions."""
+    """Assert for the type checker what callers ensure: null is for other versions."""
     if field.nullable != NEVER or field.default == "null":
         yield f"assert {value} is not None"
 

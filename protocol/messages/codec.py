@@ -129,7 +129,7 @@ def encode_response_steps(
 def encode_element_steps(
     message_class: type[KafkaMessage], field_name: str, item: Any, version: int
 ) -> Generator[None, None, EncodedElement]:
-    """Encode one element of an array that takes it in place of the element."""
+    """Encode one element of an array, which takes the bytes instead of the element."""
     steps = message_class.ELEMENT_STEPS[field_name][version - message_class.MIN_VERSION]
     output = Output(MAX_ANSWER_BYTES)
     yield from steps(output, item)
@@ -163,7 +163,7 @@ def error_for(request: KafkaMessage, code: ErrorCode) -> Any:
 
 
 def free_steps(message: KafkaMessage) -> Generator[None, None, None]:
-    """Free the elements of a message that nobody needs any more, in steps; small arrays stay as they are.
+    """Free the elements of an unused message, in steps; small arrays stay as they are.
 
     An answer may have some hundred thousand objects: to free them at once takes tens of milliseconds.
     """

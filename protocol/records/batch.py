@@ -153,7 +153,7 @@ def patch(batch: memoryview, base_offset: int, leader_epoch: int) -> None:
 
 
 def newest_timestamp(header: BatchHeader) -> int:
-    """The newest timestamp as the header tells it: some clients leave the maximum empty."""
+    """The newest timestamp according to the header: some clients leave the maximum empty."""
     return max(header.max_timestamp, header.base_timestamp)
 
 

@@ -1,4 +1,4 @@
-"""Runs of records of equal size: the bytes at one place of each of them are one strided slice, a column. Pure.
+"""Runs of records of equal size: the bytes at one position of each are one strided slice, a column. Pure.
 
 Checking the columns instead of the records takes a tenth of the time.
 """

@@ -41,7 +41,7 @@ class Examined(NamedTuple):
 
 
 class FsckOutcome(NamedTuple):
-    """All that is told."""
+    """The whole report."""
 
     comparison: Comparison
     examined: Examined
@@ -88,7 +88,7 @@ def fsck_document(outcome: FsckOutcome) -> dict[str, object]:
 
 
 def fsck_text(outcome: FsckOutcome) -> Iterator[Table | str]:
-    """Yield what is told to people: tables, which are results, and sentences, which are not."""
+    """Yield the report for people: tables, which are results, and sentences, which are not."""
     comparison, examined, concerned, depth = outcome
     used = ", in use by a running node" if examined.in_use else ""
     if examined.time_ms is not None:

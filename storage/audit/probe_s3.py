@@ -1,4 +1,4 @@
-"""The S3 requests of a probe, one by one: a refusal tells which right is missing."""
+"""The S3 requests of a probe, one by one: a refusal shows which permission is missing."""
 
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ class WrongAnswerError(Exception):
 
 
 class S3Requests:
-    """One bucket; keys are told without the URI's prefix."""
+    """One bucket; keys are shown without the URI's prefix."""
 
     def __init__(self, client: S3Client, bucket: str, prefix: str) -> None:
         self._client = client

@@ -15,13 +15,13 @@ from headrace.storage.object_store.uri import (
     parse_bucket_uri,
 )
 from headrace.storage.ports import ObjectStore
-from headrace.wal.file_systems import is_in_memory
+from headrace.wal.device.file_systems import is_in_memory
 
 PART_BYTES_DEFAULT = 16 * 1024 * 1024
 
 
 class BucketOpener(Protocol):
-    """Opens buckets for a node: `open_bucket`, or what a simulation has in its place."""
+    """Opens buckets for a node: `open_bucket`, or a simulation's."""
 
     async def __call__(
         self,

@@ -119,7 +119,7 @@ def failure_in(text: str, types: Sequence[str] = ()) -> Failure:
 
 
 def kind_of(error: ObjectStoreError) -> FailureKind:
-    """Tell what kind of failure an error of ours is."""
+    """Return the kind of failure of one of our errors."""
     return error.kind if error.kind is not None else failure_in(str(error)).kind
 
 
@@ -133,7 +133,7 @@ _KEY: Final = re.compile(r"<Key>(.*?)</Key>", re.DOTALL)
 
 
 def keys_left(answer: str, prefix: str) -> Sequence[str]:
-    """Find the keys that the answer to DeleteObjects has errors for; none if that cannot be told.
+    """Return the keys that the answer to DeleteObjects has errors for; none if it cannot be parsed.
 
     Args:
         answer: an error's text, with the answer's body in it.

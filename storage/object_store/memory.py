@@ -77,7 +77,7 @@ class MemoryObjectStore:
         )
 
     async def close(self) -> None:
-        """Keep the objects: whoever has this instance may go on reading."""
+        """Keep the objects: holders of this instance may go on reading."""
 
     def _publish(self, key: str, content: bytes) -> None:
         """Keep an object.

@@ -1,4 +1,4 @@
-"""`s3://`: a bucket of AWS, MinIO, Ceph or whatever else speaks S3.
+"""`s3://`: a bucket of AWS, MinIO, Ceph or another service that speaks S3.
 
 Reads, small objects, conditional creation and deletion are obstore's (Rust; its own threads, no GIL
 while bytes move). It wants the whole of a request at once, in one copy; so large objects, copies and

@@ -85,7 +85,7 @@ def error_for(what: str, error: BaseException, asked: Asked) -> StorageError:
 
 @contextmanager
 def translating(what: str, asked: Asked) -> Iterator[None]:
-    """Raise our errors for those of boto3, of files, and for whatever else goes wrong there.
+    """Raise our errors for those of boto3, of files, and for all others raised there.
 
     Args:
         what: what is asked for, for the messages.

@@ -21,7 +21,7 @@ _P = TypeVar("_P")
 
 
 class AbandonedError(Exception):
-    """Nobody wants the upload any more."""
+    """The upload is not needed any more."""
 
 
 def part_bytes_for(size_bytes: int, min_part_bytes: int) -> int:
@@ -125,7 +125,7 @@ class PartBody:
         return self._position
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, about `STEP_BYTES` of them whatever `size` is; at the end none.
+        """Return the next bytes, about `STEP_BYTES` of them for any `size`; at the end none.
 
         Raises:
             AbandonedError: see `abandon`.

@@ -147,6 +147,6 @@ class DirectoryUploads:
 
 
 def _listed(entry: Entry) -> IncompleteUpload:
-    """Keys are told with the prefix."""
+    """Keys include the prefix."""
     begun_ms = int(entry["Initiated"].timestamp() * 1000)
     return IncompleteUpload(entry["Key"], entry["UploadId"], begun_ms)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.offline import read_offline
+from headrace.metadata.offline.directory import read_offline
 from headrace.metadata.snapshot import canonical_bytes
 from tests.cluster.admin_load import AdminLoad
 from tests.cluster.client_errors import SeenErrors

@@ -5,9 +5,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.controller.decision import Decision
 from headrace.metadata.errors import ControllerUnavailableError
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.rpc.frames import decode_request
 from headrace.metadata.rpc.responses import Done

@@ -8,7 +8,7 @@ import asyncio
 import pytest
 
 from headrace.broker.adapters.stream_batches import MAX_STREAMS
-from headrace.metadata.client import NewTopic
+from headrace.metadata.follower.client import NewTopic
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import (
     CloseStreamBatch,

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from headrace.config.node import WalConfig
-from headrace.wal.buffers import BufferPool
-from headrace.wal.device import BlockDevice
+from headrace.wal.device.block_device import BlockDevice
+from headrace.wal.device.buffers import BufferPool
+from headrace.wal.device.open_device import open_device
 from headrace.wal.errors import WalDeviceError, WalLockedError
-from headrace.wal.open_device import open_device
 from tests.simulation.disk import SimulatedDisk
 
 PAGE = 4096

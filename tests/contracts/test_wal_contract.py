@@ -14,6 +14,7 @@ import uvloop
 from headrace.broker.adapters.wal_bucket import WalBucket
 from headrace.config.node import WalConfig
 from headrace.storage.ports import ObjectStore
+from headrace.wal.device.open_device import DeviceOpener, open_device
 from headrace.wal.errors import (
     WalError,
     WalFailedError,
@@ -23,11 +24,10 @@ from headrace.wal.errors import (
     WalRecordTooLargeError,
     WalStateError,
 )
-from headrace.wal.log import DeltaWal
 from headrace.wal.objects.log import ObjectWal
-from headrace.wal.open_device import DeviceOpener, open_device
 from headrace.wal.port import Appended, WriteAheadLog
 from headrace.wal.registry import LogEnd
+from headrace.wal.ring.log import DeltaWal
 from tests.contracts.object_stores import OpenStore, file_store, memory_store
 from tests.simulation.disk import SimulatedDisk
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from headrace.metadata.offline import read_offline
+from headrace.metadata.offline.directory import read_offline
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
-from headrace.metadata.offline import read_offline
+from headrace.metadata.offline.directory import read_offline
 from tests.e2e.broker_process import HeadraceProcess
 from tests.integration.independent_bucket import committed_in, contents_of, differences
 from tests.integration.s3_fault_server import ACCESS_DENIED, SLOW_DOWN, Answer, FaultServer

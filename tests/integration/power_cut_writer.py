@@ -41,14 +41,14 @@ from typing import Self
 import uvloop
 
 from headrace.config.node import WalConfig
-from headrace.wal.aio_device import AioDevice
-from headrace.wal.device import BlockDevice
+from headrace.wal.device.aio_device import AioDevice
+from headrace.wal.device.block_device import BlockDevice
+from headrace.wal.device.file_device import DeviceFile
+from headrace.wal.device.open_device import open_device
+from headrace.wal.device.thread_device import ThreadDevice
 from headrace.wal.errors import WalCorruptError, WalError, WalFailedError
-from headrace.wal.file_device import DeviceFile
-from headrace.wal.log import DeltaWal
-from headrace.wal.open_device import open_device
 from headrace.wal.port import Appended
-from headrace.wal.thread_device import ThreadDevice
+from headrace.wal.ring.log import DeltaWal
 from tests.environment.paths import ROOT
 
 KIB = 1024

@@ -16,7 +16,7 @@ from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import decode_batch, encode_header
 from headrace.storage.recovery_plan import RecoveryPlan
 from headrace.wal.layout import RING_POSITION
-from headrace.wal.reader import WalReader
+from headrace.wal.ring.reader import WalReader
 from tests.unit.wal.log_files import LOG, block
 
 MIB = 1024 * 1024

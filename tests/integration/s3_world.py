@@ -17,7 +17,7 @@ import pytest
 
 from headrace.broker.adapters.storage_metadata import StorageMetadata
 from headrace.config.node import StorageConfig, WalConfig
-from headrace.metadata.client import MetadataClient, NewTopic
+from headrace.metadata.follower.client import MetadataClient, NewTopic
 from headrace.metadata.images.objects import ObjectState
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction.executor import Compactor
@@ -36,7 +36,7 @@ from headrace.storage.objects.keys import parse_object_key
 from headrace.storage.stream import Stream
 from headrace.storage.sweep.sweeper import Sweeper
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
-from headrace.wal.log import DeltaWal
+from headrace.wal.ring.log import DeltaWal
 from tests.integration.independent_bucket import contents_of, differences, objects_of
 from tests.integration.s3_fault_server import FaultServer
 from tests.unit.metadata.running_cluster import Cluster

@@ -19,7 +19,7 @@ import pytest
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Node, NodeAddress
 from headrace.config.node import MIB, NodeConfig, TelemetryConfig
-from headrace.metadata.offline import OfflineMetadata, read_offline
+from headrace.metadata.offline.directory import OfflineMetadata, read_offline
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.storage.compaction import plan

@@ -26,8 +26,8 @@ from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.config.node import NodeConfig, TelemetryConfig, WalConfig
 from headrace.daemon_threads import SPARE_NAME
 from headrace.metadata.controller.brokers import fence_broker
-from headrace.metadata.driver import ControllerNode
 from headrace.metadata.errors import NodeFencedError
+from headrace.metadata.leader.driver import ControllerNode
 from headrace.metadata.records.brokers import FenceReason
 from headrace.storage.cache.log_cache import LogCache
 from headrace.storage.drain import DrainReport
@@ -40,8 +40,8 @@ from headrace.storage.object_store.filesystem import (
     FileObjectStore,
 )
 from headrace.storage.ports import Buffer
-from headrace.wal.device import BlockDevice, WriteDone
-from headrace.wal.open_device import open_device
+from headrace.wal.device.block_device import BlockDevice, WriteDone
+from headrace.wal.device.open_device import open_device
 from tests.integration.test_node import Client, config
 
 TIMES = 10

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from headrace.config.node import Endpoint, MetadataConfig
-from headrace.metadata.client import BrokerIdentity, MetadataClient, NewTopic
 from headrace.metadata.controller.decision import ConfigRules
-from headrace.metadata.driver import ControllerNode
+from headrace.metadata.follower.client import BrokerIdentity, MetadataClient, NewTopic
+from headrace.metadata.leader.driver import ControllerNode
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.transport import LocalTransport
 from headrace.protocol.errors import ErrorCode

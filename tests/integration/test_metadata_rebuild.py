@@ -14,7 +14,7 @@ from headrace.metadata.errors import MetadataError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.identity import IDENTITY_FILE
 from headrace.metadata.log.snapshot_format import decode_snapshot
-from headrace.metadata.offline import read_offline
+from headrace.metadata.offline.directory import read_offline
 from headrace.storage.audit.inventory import meaning_of
 from headrace.storage.objects.keys import object_key
 from headrace.storage.record_batch import StreamRecordBatch

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from headrace.broker.adapters.storage_metadata import StorageMetadata
-from headrace.metadata.client import NewTopic
+from headrace.metadata.follower.client import NewTopic
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.ports import StreamRange, StreamSetCommit
 from tests.unit.metadata.running_cluster import Cluster, scenario

@@ -24,7 +24,7 @@ from headrace.config.node import (
     TelemetryConfig,
     WalConfig,
 )
-from headrace.metadata import follower
+from headrace.metadata.follower import follower
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.headers import RequestHeader

@@ -9,7 +9,7 @@ from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.engine import StorageEngine
 from headrace.storage.object_store.filesystem import FileObjectStore
 from headrace.storage.stream import Stream
-from headrace.wal.log import DeltaWal
+from headrace.wal.ring.log import DeltaWal
 from tests.simulation.control_plane import ControlPlane
 from tests.unit.storage.fakes import (
     CLUSTER_ID,

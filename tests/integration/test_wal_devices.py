@@ -18,9 +18,9 @@ import pytest
 
 from headrace.broker.cli.root import run
 from headrace.config.node import WalConfig
+from headrace.wal.device.file_device import open_file
 from headrace.wal.errors import WalDeviceError, WalForeignError, WalLockedError
-from headrace.wal.file_device import open_file
-from headrace.wal.log import DeltaWal
+from headrace.wal.ring.log import DeltaWal
 from headrace.wal.tools.inspection import OfflineDevice, inspect
 from tests.environment import debian
 from tests.environment.paths import ROOT, MissingComponentError
@@ -164,7 +164,7 @@ class Holder:
 
     _PROGRAM = (
         "import sys\n"
-        "from headrace.wal.file_device import open_file\n"
+        "from headrace.wal.device.file_device import open_file\n"
         "file = open_file(sys.argv[1], writable=True)\n"
         "print('held', flush=True)\n"
         "sys.stdin.read()\n"

@@ -20,13 +20,13 @@ import pytest
 import uvloop
 
 from headrace.config.node import WalConfig
-from headrace.wal import aio_device, thread_device
-from headrace.wal.device import BlockDevice
+from headrace.wal.device import aio_device, thread_device
+from headrace.wal.device.block_device import BlockDevice
+from headrace.wal.device.open_device import open_device
 from headrace.wal.errors import WalDeviceError, WalError, WalFailedError, WalStateError
 from headrace.wal.layout import RING_POSITION
-from headrace.wal.log import DeltaWal
-from headrace.wal.open_device import open_device
 from headrace.wal.port import Appended
+from headrace.wal.ring.log import DeltaWal
 from tests.environment.fault_disk import FaultDisk, fault_disk_support
 
 KIB = 1024

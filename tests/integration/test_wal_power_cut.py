@@ -24,7 +24,7 @@ import pytest
 from headrace.wal.errors import WalCorruptError, WalDeviceError
 from headrace.wal.layout import RING_POSITION, Superblock
 from headrace.wal.port import RecoveredRecord
-from headrace.wal.reader import WalReader
+from headrace.wal.ring.reader import WalReader
 from tests.environment.fault_disk import FaultDisk, fault_disk_support
 from tests.integration.power_cut_writer import CAPACITY, NOTE, Task, Values, WriterServer
 

@@ -14,7 +14,7 @@ from headrace.config.load import load
 from headrace.config.node import MIB, NodeConfig, WalConfig
 from headrace.wal.errors import WalCorruptError
 from headrace.wal.layout import PAGE_BYTES, RING_POSITION, decode_superblock
-from headrace.wal.log import DeltaWal
+from headrace.wal.ring.log import DeltaWal
 from tests.environment.paths import ROOT
 from tests.integration.test_node import copy_of_a_crash, leaf, serving
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headrace.metadata.lease import BrokerLease
+from headrace.metadata.follower.lease import BrokerLease
 from headrace.protocol.api_keys import ApiKey
 from tests.simulation.cluster.leaseless import ARRIVES_S, LeaselessAnswers
 

@@ -6,13 +6,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from headrace.wal.block import Block
-from headrace.wal.budget import IoBudget
 from headrace.wal.errors import WalOverCapacityError
 from headrace.wal.framing import read_block_header
-from headrace.wal.group_commit import CommitLimits, GroupCommit
 from headrace.wal.layout import RING_POSITION, ShutdownType, Superblock
-from headrace.wal.superblock_updates import SuperblockUpdates
+from headrace.wal.ring.block import Block
+from headrace.wal.ring.budget import IoBudget
+from headrace.wal.ring.group_commit import CommitLimits, GroupCommit
+from headrace.wal.ring.superblock_updates import SuperblockUpdates
 
 KIB = 1024
 RING_BYTES = 48 * KIB

@@ -15,7 +15,7 @@ from headrace.wal.layout import (
     Superblock,
     decode_superblock,
 )
-from headrace.wal.recovery import Scan
+from headrace.wal.ring.recovery import Scan
 
 PAGES = 12
 RING_BYTES = PAGES * PAGE_BYTES

@@ -22,8 +22,11 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.seeded", description=__doc__)
     parser.add_argument("--package", choices=sorted(tables()))
     parser.add_argument("--only", action="append", metavar="ID")
+    parser.add_argument("--list", action="store_true", help="list the bugs and their tests and end")
     parser.add_argument(
-        "--docs", action="store_true", help="write the tables into the pages and end"
+        "--docs",
+        action="store_true",
+        help="write how soon clusters notice into docs/reliability.md and end",
     )
     parser.add_argument(
         "--simulation",
@@ -43,6 +46,15 @@ def main(arguments: list[str]) -> int:
         return 0
     if options.docs:
         pages.write()
+        return 0
+    if options.list:
+        for name, table in tables().items():
+            if options.package in (None, name):
+                print(
+                    pages.listed(
+                        name, [it for it in table if not options.only or it.id in options.only]
+                    )
+                )
         return 0
     bugs = chosen(options.package, options.only)
     if not bugs:

@@ -27,7 +27,7 @@ BUGS = (
     SeededBug(
         "cluster-03",
         "a lease is longer than the session that it relies on",
-        "metadata/lease.py",
+        "metadata/follower/lease.py",
         "lease_length_ms",
         "session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR",
         "2 * session_timeout_ms",

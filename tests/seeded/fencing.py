@@ -39,7 +39,7 @@ BUGS = (
     SeededBug(
         "fence-03",
         "a lease is as long as the session: clocks may not differ",
-        "metadata/lease.py",
+        "metadata/follower/lease.py",
         "lease_length_ms",
         "session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR",
         "session_timeout_ms",
@@ -142,7 +142,7 @@ BUGS = (
     SeededBug(
         "fence-08",
         "a fenced process keeps its lease",
-        "metadata/session.py",
+        "metadata/follower/session.py",
         "BrokerSession.fence",
         """
             self.lease.end()
@@ -154,7 +154,7 @@ BUGS = (
     SeededBug(
         "fence-09",
         "a broker that shuts down keeps its lease while it says so",
-        "metadata/session.py",
+        "metadata/follower/session.py",
         "BrokerSession.shutdown",
         """
             self.lease.end()
@@ -170,7 +170,7 @@ BUGS = (
     SeededBug(
         "fence-10",
         "a process whose write was refused for its epoch goes on",
-        "metadata/client.py",
+        "metadata/follower/client.py",
         "MetadataClient.change",
         "self._session.fence(error.message)",
         "pass",
@@ -179,7 +179,7 @@ BUGS = (
     SeededBug(
         "fence-30",
         "a process that sees its own end in the metadata waits to be told of it",
-        "metadata/client.py",
+        "metadata/follower/client.py",
         "MetadataClient.__init__",
         "self._follower.subscribe(self._look_at_own_epoch)",
         "",
@@ -189,7 +189,7 @@ BUGS = (
     SeededBug(
         "fence-31",
         "a session begins before its broker has read the log, and ends before it has",
-        "metadata/client.py",
+        "metadata/follower/client.py",
         "MetadataClient.start",
         "await self._follower.catch_up()",
         "",
@@ -218,7 +218,7 @@ BUGS = (
     SeededBug(
         "fence-13",
         "a heartbeat is answered while the entry that fences its sender is being written",
-        "metadata/supervision.py",
+        "metadata/leader/supervision.py",
         "BrokerSupervision.heartbeat",
         "not self._sessions.is_open(node_id, epoch)",
         "False",
@@ -330,7 +330,7 @@ BUGS = (
     SeededBug(
         "fence-22",
         "who asked a leader that was deposed at once is never answered",
-        "metadata/leadership.py",
+        "metadata/leader/leadership.py",
         "Leadership.end",
         """
             self._over.set()
@@ -343,7 +343,7 @@ BUGS = (
     SeededBug(
         "fence-23",
         "what is put back behind an entry of the members counts as written",
-        "metadata/commits.py",
+        "metadata/leader/commits.py",
         "Committer._commit",
         "group.proposals.clear()",
         "",
@@ -353,7 +353,7 @@ BUGS = (
     SeededBug(
         "fence-24",
         "a request whose outcome is unknown is repeated though that does harm",
-        "metadata/requester.py",
+        "metadata/follower/requester.py",
         "Requester.call",
         "isinstance(request, ONCE_ONLY) and not isinstance(error, NotReachedError)",
         "False and not isinstance(error, NotReachedError)",
@@ -463,7 +463,7 @@ BUGS = (
     SeededBug(
         "fence-37",
         "a WAL is written without its lock, so that the next role need not wait for the last one",
-        "wal/file_device.py",
+        "wal/device/file_device.py",
         "_lock",
         "fcntl.flock(file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)",
         "pass",

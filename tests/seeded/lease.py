@@ -9,7 +9,7 @@ BUGS = (
     SeededBug(
         "lease-01",
         "the lease is counted from the answer to a heartbeat, not from its sending",
-        "metadata/session.py",
+        "metadata/follower/session.py",
         "BrokerSession.heartbeat",
         "self.lease.extend(sent_at_ms)",
         "self.lease.extend(self._boot_clock_ms())",
@@ -18,7 +18,7 @@ BUGS = (
     SeededBug(
         "lease-02",
         "a lease that was ended comes back with an answer that was under way",
-        "metadata/lease.py",
+        "metadata/follower/lease.py",
         "BrokerLease.extend",
         "not self._ended",
         "True",

@@ -140,7 +140,7 @@ BUGS = (
     SeededBug(
         "logs-14",
         "rebuilt metadata take a log for empty that was written to after the snapshot",
-        "metadata/rebuilding.py",
+        "metadata/offline/rebuilding.py",
         "_records",
         "sorted(image.logs.values(), key=lambda it: it.log_id)",
         "()",
@@ -159,7 +159,7 @@ BUGS = (
     SeededBug(
         "logs-16",
         "a rebuild adopts the stopped owner's late object",
-        "metadata/rebuilding.py",
+        "metadata/offline/rebuilding.py",
         "rebuild",
         "{it: _joined(held[it]) for it in held if it not in outdated}",
         "{it: _joined(held[it]) for it in held}",
@@ -168,7 +168,7 @@ BUGS = (
     SeededBug(
         "logs-17",
         "a rebuild adopts a late object where the new leader's records are in its WAL only",
-        "metadata/rebuilding.py",
+        "metadata/offline/rebuilding.py",
         "_outdated",
         "note(stream.stream_id, piece.epoch, piece.start_offset)",
         "pass",
@@ -177,7 +177,7 @@ BUGS = (
     SeededBug(
         "logs-18",
         "a rebuild takes a late object for outdated only if it begins with the new leader's epoch",
-        "metadata/rebuilding.py",
+        "metadata/offline/rebuilding.py",
         "_outdated",
         "any(end > ends[stream_id, epoch] for stream_id, epoch, _, end in runs)",
         "any(start == ends[stream_id, epoch] for stream_id, epoch, start, _ in runs)",
@@ -186,7 +186,7 @@ BUGS = (
     SeededBug(
         "logs-19",
         "a rebuild takes what was recovered into rebuilt metadata for outdated",
-        "metadata/rebuilding.py",
+        "metadata/offline/rebuilding.py",
         "_epochs",
         "yield StreamStateRecord(stream_id, epoch, StreamState.OPENED, node_id)",
         """
@@ -210,7 +210,7 @@ BUGS = (
     SeededBug(
         "logs-21",
         "a log waits for the next look at the deadlines although a broker has finished its drain",
-        "metadata/supervision.py",
+        "metadata/leader/supervision.py",
         "BrokerSupervision.follow",
         """
             if is_drain_over(old, new):
@@ -232,7 +232,7 @@ BUGS = (
     SeededBug(
         "logs-23",
         "a log that nobody reads does not say why",
-        "metadata/described_logs.py",
+        "metadata/offline/described_logs.py",
         "_why_waiting",
         '"; ".join(told) or "those that reach it drain others"',
         '"those that reach it drain others"',

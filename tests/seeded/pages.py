@@ -1,12 +1,11 @@
-"""Writes the page of seeded bugs, docs/seeded-bugs.md: `python -m tests.seeded --docs`."""
+"""Lists the seeded bugs (`python -m tests.seeded --list`), and writes how soon clusters notice them (`--docs`)."""
 
 import textwrap
 from collections.abc import Sequence
 
 from tests.seeded import rate
-from tests.seeded.bug import ROOT, SeededBug, tables
+from tests.seeded.bug import ROOT, SeededBug
 
-PAGE = "docs/seeded-bugs.md"
 RATE_PAGE = "docs/reliability.md"
 RATE_MARKS = ("<!-- rate -->\n", "<!-- end of rate -->\n")
 WIDTH = 120
@@ -39,17 +38,11 @@ TITLES = {
     "logs": "Logs, their owners, and who drains them",
     "device_fence": "Fences of WAL devices",
 }
-PAGES = dict.fromkeys(TITLES, PAGE)
 
 
-def marks(table: str) -> tuple[str, str]:
-    """Return what stands before and behind a table in the page."""
-    return (f"## {TITLES[table]}\n", f"<!-- end of {table} -->\n")
-
-
-def render(bugs: Sequence[SeededBug]) -> str:
-    """Return a table as a list: one line each for mistake, place and test."""
-    return "\n" + "".join(_entry(bug) for bug in bugs) + "\n"
+def listed(table: str, bugs: Sequence[SeededBug]) -> str:
+    """Return a table as a list: one entry each for mistake, file and test."""
+    return f"## {TITLES[table]}\n\n" + "".join(_entry(bug) for bug in bugs)
 
 
 def _entry(bug: SeededBug) -> str:
@@ -61,21 +54,6 @@ def _entry(bug: SeededBug) -> str:
         also = "" if bug.test is None else "and "
         lines.append(f'  - {also}simulated clusters, nature "{bug.simulated.nature}"')
     return "".join(f"{it}\n" for it in lines)
-
-
-def updated(text: str, table: str, bugs: Sequence[SeededBug]) -> str:
-    """Return a page with its table renewed.
-
-    Raises:
-        ValueError: the page has no place for it.
-    """
-    before, after = marks(table)
-    head, found, rest = text.partition(before)
-    _, closed, tail = rest.partition(after)
-    if not found or not closed:
-        msg = f"no place for the table: {before.strip()} ... {after.strip()}"
-        raise ValueError(msg)
-    return head + before + render(bugs) + after + tail
 
 
 def with_rate(text: str) -> str:
@@ -106,11 +84,6 @@ def _wrapped(paragraph: str) -> str:
 
 
 def write() -> None:
-    """Renew the pages."""
-    rates = ROOT / RATE_PAGE
-    rates.write_text(with_rate(rates.read_text()))
-    path = ROOT / PAGE
-    text = path.read_text()
-    for table, bugs in tables().items():
-        text = updated(text, table, bugs)
-    path.write_text(text)
+    """Renew the page of reliability."""
+    path = ROOT / RATE_PAGE
+    path.write_text(with_rate(path.read_text()))

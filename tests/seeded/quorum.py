@@ -10,7 +10,7 @@ BUGS = (
     SeededBug(
         "quorum-01",
         "a heartbeat is answered without a round of the quorum",
-        "metadata/supervision.py",
+        "metadata/leader/supervision.py",
         "BrokerSupervision.heartbeat",
         "await self._quorum.confirm_leadership()",
         "",
@@ -20,7 +20,7 @@ BUGS = (
     SeededBug(
         "quorum-02",
         "a leader that was deposed without knowing it refuses, by what it has",
-        "metadata/commits.py",
+        "metadata/leader/commits.py",
         "Committer._commit",
         "await self._log.confirm_leadership()",
         "pass",
@@ -30,7 +30,7 @@ BUGS = (
     SeededBug(
         "quorum-03",
         "a reader that is ahead of a deposed leader is told that it has diverged",
-        "metadata/log_reads.py",
+        "metadata/leader/log_reads.py",
         "LogReads.entries",
         "await self._leading.confirm_leading()",
         "pass",
@@ -82,7 +82,7 @@ BUGS = (
     SeededBug(
         "quorum-07",
         "a change that was written counts as certainly not made when the leader is deposed",
-        "metadata/commits.py",
+        "metadata/leader/commits.py",
         "_Group.may_take_effect",
         "position >= len(self.outcomes) or (self.written and position in self.changing)",
         "False",
@@ -130,7 +130,7 @@ BUGS = (
     SeededBug(
         "quorum-11",
         "a member of another cluster goes on",
-        "metadata/driver.py",
+        "metadata/leader/driver.py",
         "ControllerNode._accept",
         "check_image(image, self._cluster_id)",
         "",
@@ -139,7 +139,7 @@ BUGS = (
     SeededBug(
         "quorum-12",
         "a cluster whose first start was cut short never gets a name",
-        "metadata/driver.py",
+        "metadata/leader/driver.py",
         "ControllerNode._open_term",
         """
             del last_index
@@ -166,7 +166,7 @@ BUGS = (
     SeededBug(
         "quorum-14",
         "a session that was open before the leader changed is not begun afresh",
-        "metadata/supervision.py",
+        "metadata/leader/supervision.py",
         "BrokerSupervision.__init__",
         "BrokerSessions(session_timeout_ms, map(_registered, live), boot_clock_ms())",
         """
@@ -181,7 +181,7 @@ BUGS = (
     SeededBug(
         "quorum-15",
         "a cluster whose founding is not known to be committed is founded again, at a level that nobody asked for",
-        "metadata/driver.py",
+        "metadata/leader/driver.py",
         "ControllerNode._open_term",
         "self._started().quorum.holds_members_only and not self.image.cluster_id",
         "not self.image.cluster_id",

@@ -69,7 +69,7 @@ BUGS = (
     SeededBug(
         "reach-06",
         "the names of locks are recorded",
-        "metadata/session.py",
+        "metadata/follower/session.py",
         "BrokerSession.register",
         "tuple(map(recorded_lock, identity.locks))",
         "identity.locks",
@@ -78,7 +78,7 @@ BUGS = (
     SeededBug(
         "reach-07",
         "registrations are not asked for their proof",
-        "metadata/service.py",
+        "metadata/leader/service.py",
         "ControllerService._require_sender",
         "require_own_id(request, secret)",
         "pass",
@@ -97,7 +97,7 @@ BUGS = (
     SeededBug(
         "reach-10",
         "a relay answers with what the leader has answered before",
-        "metadata/relays.py",
+        "metadata/leader/relays.py",
         "Relays.pass_on",
         "return await self._network.request(leader_id, frame)",
         """
@@ -111,7 +111,7 @@ BUGS = (
     SeededBug(
         "reach-11",
         "a controller that does not lead answers a relayed request itself",
-        "metadata/service.py",
+        "metadata/leader/service.py",
         "ControllerService._relay",
         "leader is None",
         "True",
@@ -120,7 +120,7 @@ BUGS = (
     SeededBug(
         "reach-12",
         "relays pass relays on, back and forth",
-        "metadata/service.py",
+        "metadata/leader/service.py",
         "ControllerService._relay",
         "kind is Relay",
         "False",
@@ -129,7 +129,7 @@ BUGS = (
     SeededBug(
         "reach-13",
         "what a relay keeps waiting is not bounded",
-        "metadata/relays.py",
+        "metadata/leader/relays.py",
         "Relays._is_full",
         "self._inflight >= limit",
         "False",
@@ -138,7 +138,7 @@ BUGS = (
     SeededBug(
         "reach-14",
         "what a relay has sent and not heard of counts as not sent, and is repeated",
-        "metadata/relays.py",
+        "metadata/leader/relays.py",
         "Relays.pass_on",
         "raise ControllerUnavailableError(msg) from error",
         "raise RefusedError(ErrorCode.NOT_CONTROLLER, msg) from error",
@@ -156,7 +156,7 @@ BUGS = (
     SeededBug(
         "reach-16",
         "heartbeats find no room where others wait for answers",
-        "metadata/relays.py",
+        "metadata/leader/relays.py",
         "Relays._is_full",
         "kind is Heartbeat",
         "False",
@@ -165,7 +165,7 @@ BUGS = (
     SeededBug(
         "reach-17",
         "reads that wait for entries take all places of a relay",
-        "metadata/relays.py",
+        "metadata/leader/relays.py",
         "Relays.pass_on",
         "self._inflight_reads >= MAX_RELAYED_READS",
         "False",
@@ -212,7 +212,7 @@ BUGS = (
     SeededBug(
         "reach-24",
         "a lease runs from the answer, which a relay can hold up",
-        "metadata/session.py",
+        "metadata/follower/session.py",
         "BrokerSession._reach_leader",
         "return sent_at_ms",
         "return self._boot_clock_ms()",

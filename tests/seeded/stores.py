@@ -92,7 +92,7 @@ BUGS = (
     SeededBug(
         "stores-07",
         "a kernel that is short of memory for a moment ends the node",
-        "wal/aio_device.py",
+        "wal/device/aio_device.py",
         "AioDevice._hand_over",
         "failure in _PASSING and submits < _MAX_SUBMITS",
         "False",
@@ -205,7 +205,7 @@ BUGS = (
     SeededBug(
         "stores-18",
         "who waits for a snapshot has every change published at once",
-        "metadata/publishing.py",
+        "metadata/leader/publishing.py",
         "SnapshotPublisher.run",
         "step_ms = min(left_ms, SHORTEST_INTERVAL_MS)",
         "step_ms = min(left_ms, 1)",

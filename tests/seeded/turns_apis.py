@@ -101,7 +101,7 @@ BUGS = (
     SeededBug(
         "turns-40",
         "what is gone from the metadata is freed although a reader has the image before",
-        "metadata/freeing.py",
+        "metadata/follower/freeing.py",
         "PartsFreeing._step",
         "sys.getrefcount(parts[-1]) > _UNUSED",
         "False",
@@ -111,7 +111,7 @@ BUGS = (
     SeededBug(
         "turns-41",
         "a snapshot replaces the image of a broker, which is freed in one turn",
-        "metadata/follower.py",
+        "metadata/follower/follower.py",
         "LogFollower._load_snapshot",
         "self._change(image, still_used=MetadataImage())",
         "self._change(image, still_used=self._image)",
@@ -121,7 +121,7 @@ BUGS = (
     SeededBug(
         "turns-42",
         "the partitions of a deleted topic are freed in one turn",
-        "metadata/freeing.py",
+        "metadata/follower/freeing.py",
         "parts_gone",
         "gone += topic.partitions",
         "pass",
@@ -131,7 +131,7 @@ BUGS = (
     SeededBug(
         "turns-43",
         "a refusal of the controller keeps the image that was decided on until the collector finds it",
-        "metadata/commits.py",
+        "metadata/leader/commits.py",
         "_Group.decide",
         "error.with_traceback(None)",
         "error",

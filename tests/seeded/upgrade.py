@@ -76,7 +76,7 @@ BUGS = (
     SeededBug(
         "upgrade-07",
         "a node is sent entries and snapshots that it cannot read",
-        "metadata/log_reads.py",
+        "metadata/leader/log_reads.py",
         "LogReads._require_reader",
         "level not in reads",
         "False",
@@ -122,7 +122,7 @@ BUGS = (
     SeededBug(
         "upgrade-12",
         "controllers are asked before the wait for brokers: what they told is seconds old at the decision",
-        "metadata/leadership.py",
+        "metadata/leader/leadership.py",
         "Leadership.update_features",
         """
             await self._hear_from_brokers()
@@ -139,7 +139,7 @@ BUGS = (
     SeededBug(
         "upgrade-13",
         "an entry is written as a later level than the cluster's has it",
-        "metadata/commits.py",
+        "metadata/leader/commits.py",
         "_entry",
         "encode_at_level(decision.records, level_of(image.features))",
         "encode_at_level(decision.records, 99)",

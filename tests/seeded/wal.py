@@ -10,7 +10,7 @@ BUGS = (
     SeededBug(
         "wal-01",
         "acknowledged before the write is done",
-        "wal/ring_writer.py",
+        "wal/ring/ring_writer.py",
         "RingWriter._pump",
         "self._submissions.write(position, block.memory, partial(self._on_written, block))",
         """
@@ -22,7 +22,7 @@ BUGS = (
     SeededBug(
         "wal-02",
         "acknowledged out of order, over a hole",
-        "wal/group_commit.py",
+        "wal/ring/group_commit.py",
         "GroupCommit.completed",
         "writing[0].written",
         "any(each.written for each in writing)",
@@ -31,7 +31,7 @@ BUGS = (
     SeededBug(
         "wal-03",
         "written without O_DSYNC: durable only in the disk's volatile cache",
-        "wal/file_device.py",
+        "wal/device/file_device.py",
         "_open_descriptor",
         "os.O_RDWR | os.O_DSYNC",
         "os.O_RDWR",
@@ -68,7 +68,7 @@ BUGS = (
     SeededBug(
         "wal-07",
         "ring reused before the trim is durable",
-        "wal/group_commit.py",
+        "wal/ring/group_commit.py",
         "GroupCommit.trim",
         "return self._extents.release(offset)",
         """
@@ -80,7 +80,7 @@ BUGS = (
     SeededBug(
         "wal-08",
         "trimmed too far: a block goes with its first record",
-        "wal/live_extents.py",
+        "wal/ring/live_extents.py",
         "LiveExtents.release",
         "extents[0].last_record_offset",
         "extents[0].start",
@@ -89,7 +89,7 @@ BUGS = (
     SeededBug(
         "wal-09",
         "a released record comes back",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "Scan._read_block",
         "offset > trim_offset",
         "offset >= trim_offset",
@@ -98,7 +98,7 @@ BUGS = (
     SeededBug(
         "wal-10",
         "a block of an earlier lap accepted at its place: no check of the logical offset",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "Scan.feed",
         "page = classify(header, self._at, self._superblock)",
         """
@@ -110,7 +110,7 @@ BUGS = (
     SeededBug(
         "wal-11",
         "no checksum of the body",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "Scan._read_block",
         "not body_is_intact(body, record.body_crc, seed)",
         "body_is_intact(body, record.body_crc, seed) is None",
@@ -119,7 +119,7 @@ BUGS = (
     SeededBug(
         "wal-12",
         "the scan ends at the first page that is no block",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "CASES",
         'Case("search", _OTHER, Is.ANY, Is.ANY, Is.YES, Is.ANY, Verdict.PROBE)',
         'Case("search", _OTHER, Is.ANY, Is.ANY, Is.YES, Is.ANY, Verdict.STOP)',
@@ -128,7 +128,7 @@ BUGS = (
     SeededBug(
         "wal-13",
         "the scan ends a page behind the first gap, though the window is wider",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "Scan._scan_end",
         "self._gap_start() + window_bytes + proof_bytes",
         "self._gap_start() + PAGE_BYTES",
@@ -137,7 +137,7 @@ BUGS = (
     SeededBug(
         "wal-14",
         "the hole at the end of a lap not skipped: taken for a loss",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "Scan._apply",
         """
             if header.previous_end != self._expected:
@@ -152,7 +152,7 @@ BUGS = (
     SeededBug(
         "wal-15",
         "window used before it is durable",
-        "wal/group_commit.py",
+        "wal/ring/group_commit.py",
         "GroupCommit._may_go",
         """
             self.window_wanted_bytes = max(self.window_wanted_bytes, wanted)
@@ -164,7 +164,7 @@ BUGS = (
     SeededBug(
         "wal-16",
         "generation id not renewed by a reset",
-        "wal/generations.py",
+        "wal/ring/generations.py",
         "Generations.after",
         "require(fresh.generation_id != old.generation_id)",
         'object.__setattr__(fresh, "generation_id", old.generation_id)',
@@ -173,7 +173,7 @@ BUGS = (
     SeededBug(
         "wal-17",
         "offsets handed out again after a reset",
-        "wal/generations.py",
+        "wal/ring/generations.py",
         "Generations.after",
         "old.head_offset + 2 * old.ring.size_bytes",
         "old.head_offset",
@@ -182,7 +182,7 @@ BUGS = (
     SeededBug(
         "wal-18",
         "a reset renews one superblock only",
-        "wal/superblock_store.py",
+        "wal/ring/superblock_store.py",
         "SuperblockStore.write_both",
         "(superblock, last)",
         "(last,)",
@@ -191,7 +191,7 @@ BUGS = (
     SeededBug(
         "wal-19",
         "blocks do not tell what was confirmed: corruption passes for a torn tail",
-        "wal/group_commit.py",
+        "wal/ring/group_commit.py",
         "GroupCommit.next_write",
         """
             block.stamp(
@@ -212,7 +212,7 @@ BUGS = (
     SeededBug(
         "wal-20",
         "blocks tell of more than was confirmed: a crash passes for corruption",
-        "wal/group_commit.py",
+        "wal/ring/group_commit.py",
         "GroupCommit.next_write",
         """
             block.stamp(
@@ -233,7 +233,7 @@ BUGS = (
     SeededBug(
         "wal-21",
         "an IO error ignored",
-        "wal/ring_writer.py",
+        "wal/ring/ring_writer.py",
         "RingWriter._is_over",
         "error is not None",
         "isinstance(error, TimeoutError)",
@@ -242,7 +242,7 @@ BUGS = (
     SeededBug(
         "wal-22",
         "a failed write tried again",
-        "wal/ring_writer.py",
+        "wal/ring/ring_writer.py",
         "RingWriter._on_written",
         """
             if self._is_over(error):
@@ -265,7 +265,7 @@ BUGS = (
     SeededBug(
         "wal-23",
         "a short write taken for a whole one",
-        "wal/thread_device.py",
+        "wal/device/thread_device.py",
         "ThreadDevice._write",
         "written != len(data)",
         "written > len(data)",
@@ -274,7 +274,7 @@ BUGS = (
     SeededBug(
         "wal-24",
         "a buffer reused before its write is done",
-        "wal/group_commit.py",
+        "wal/ring/group_commit.py",
         "GroupCommit._seal",
         "self._arena_at += size_bytes",
         "self._arena_at += 0",
@@ -283,7 +283,7 @@ BUGS = (
     SeededBug(
         "wal-25",
         "every shutdown called graceful",
-        "wal/ring_writer.py",
+        "wal/ring/ring_writer.py",
         "RingWriter.drain",
         "ShutdownType.UNGRACEFUL if commit.used_bytes else ShutdownType.GRACEFUL",
         "ShutdownType.GRACEFUL",
@@ -292,7 +292,7 @@ BUGS = (
     SeededBug(
         "wal-26",
         "a resize cuts the file off before the superblock says so",
-        "wal/resizer.py",
+        "wal/ring/resizer.py",
         "Resizer._switch",
         """
             try:
@@ -312,7 +312,7 @@ BUGS = (
     SeededBug(
         "wal-27",
         "a resize switches a ring that is not empty",
-        "wal/resizer.py",
+        "wal/ring/resizer.py",
         "Resizer._switch",
         """
             if writer.commit.used_bytes:
@@ -329,7 +329,7 @@ BUGS = (
     SeededBug(
         "wal-28",
         "zeros written over records",
-        "wal/group_commit.py",
+        "wal/ring/group_commit.py",
         "GroupCommit._may_go",
         "self.barrier_offset is None or end <= self.barrier_offset",
         "True",
@@ -338,7 +338,7 @@ BUGS = (
     SeededBug(
         "wal-29",
         "a second writer let in",
-        "wal/file_device.py",
+        "wal/device/file_device.py",
         "_lock",
         "fcntl.LOCK_EX | fcntl.LOCK_NB",
         "fcntl.LOCK_SH | fcntl.LOCK_NB",
@@ -347,7 +347,7 @@ BUGS = (
     SeededBug(
         "wal-30",
         "a device called blank by its first pages alone",
-        "wal/content.py",
+        "wal/ring/content.py",
         "examine",
         "_is_zero(head) and _is_zero(tail)",
         "_is_zero(head[: 3 * PAGE_BYTES])",
@@ -356,7 +356,7 @@ BUGS = (
     SeededBug(
         "wal-31",
         "an older superblock believed, though a block tells of a newer one",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "classify",
         "header.superblock_sequence > superblock.sequence",
         "header.superblock_sequence < 0",
@@ -365,7 +365,7 @@ BUGS = (
     SeededBug(
         "wal-32",
         "what a misdirected block tells ignored",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "Scan._read_block",
         "self._absorb_misdirected(memory)",
         "pass",
@@ -374,7 +374,7 @@ BUGS = (
     SeededBug(
         "wal-33",
         "what a misdirected superblock tells ignored",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "Scan._absorb_superblock",
         "memory[: len(MAGIC)] != MAGIC",
         "memory",
@@ -383,7 +383,7 @@ BUGS = (
     SeededBug(
         "wal-34",
         "the log of another node opened",
-        "wal/superblock_store.py",
+        "wal/ring/superblock_store.py",
         "check_identity",
         "found != (owner.cluster_id, owner.node_id)",
         "found[0] != owner.cluster_id",
@@ -392,7 +392,7 @@ BUGS = (
     SeededBug(
         "wal-35",
         "a timer that fired counts as set: what has gathered meanwhile waits for a completion, however late",
-        "wal/ring_writer.py",
+        "wal/ring/ring_writer.py",
         "RingWriter._wake",
         "self._wake_at_ns = None",
         "",
@@ -401,7 +401,7 @@ BUGS = (
     SeededBug(
         "wal-36",
         "a file system whose partition table is gone not looked for",
-        "wal/superblock_store.py",
+        "wal/ring/superblock_store.py",
         "_examine",
         "zip(ranges, memories, strict=True)",
         "zip(ranges[:0], memories[:0], strict=True)",
@@ -411,7 +411,7 @@ BUGS = (
     SeededBug(
         "wal-37",
         "nobody asks whether this is the log that the node used last",
-        "wal/log.py",
+        "wal/ring/log.py",
         "_check_owner",
         "registry.require(path, None if found is None else found.node_epoch)",
         "registry.require",
@@ -420,7 +420,7 @@ BUGS = (
     SeededBug(
         "wal-38",
         "a log that was shut down with records in it is not missed any more",
-        "wal/log.py",
+        "wal/ring/log.py",
         "DeltaWal.shutdown",
         "not self._writer.commit.used_bytes",
         "self._writer.commit.used_bytes >= 0",
@@ -458,7 +458,7 @@ BUGS = (
     SeededBug(
         "wal-41",
         "nobody asks whether the log that was read is an old copy",
-        "wal/log.py",
+        "wal/ring/log.py",
         "DeltaWal.recover",
         """
             self._registry.require_end(
@@ -476,7 +476,7 @@ BUGS = (
     SeededBug(
         "wal-42",
         "a log ends where the superblock says: after a kill a good one is taken for an old copy",
-        "wal/recovery.py",
+        "wal/ring/recovery.py",
         "ScanSummary.known_offset",
         "max(self.confirmed_offset, self.end_offset)",
         "self.confirmed_offset",
@@ -504,7 +504,7 @@ BUGS = (
     SeededBug(
         "wal-45",
         "a write that failed is confirmed when its kind of IO was being measured",
-        "wal/measured_device.py",
+        "wal/device/measured_device.py",
         "MeasuredDevice._measured",
         "done(error)",
         "done(None)",
@@ -513,7 +513,7 @@ BUGS = (
     SeededBug(
         "wal-46",
         "a start without threads for the WAL keeps its lock for as long as the process lives",
-        "wal/open_device.py",
+        "wal/device/open_device.py",
         "_measured",
         "other.close()",
         "pass",
@@ -522,7 +522,7 @@ BUGS = (
     SeededBug(
         "wal-47",
         "a kind of IO that has become slow is looked at with the next window only, seconds later",
-        "wal/io_choice.py",
+        "wal/device/io_choice.py",
         "IoChoice._watch",
         "self._known_ns and took_ns > SLOWER * self._known_ns",
         "False",

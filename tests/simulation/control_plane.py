@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from headrace.broker.adapters.storage_metadata import StorageMetadata
-from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import NodeFencedError, RefusedError
+from headrace.metadata.follower.client import MetadataClient
+from headrace.metadata.follower.session import FENCED
 from headrace.metadata.image import MetadataImage, ObjectImage
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.levels import level_of, require_written
@@ -25,7 +26,6 @@ from headrace.metadata.rpc.requests import (
     ForgetObjects,
     NodeMutation,
 )
-from headrace.metadata.session import FENCED
 from headrace.storage.objects.keys import object_key
 from headrace.storage.objects.writer import WrittenObject
 from headrace.storage.ports import (

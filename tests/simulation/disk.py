@@ -1,8 +1,8 @@
 """A disk in memory that can lose power: writes stay in flight until they are completed, and a crash may leave of
 each of them nothing, all, or any set of its sectors.
 
-`SimulatedDevice` is a `headrace.wal.device.BlockDevice` on it, so production code runs unchanged. What happened
-is in the disk's trace, from which `tests.simulation.crash_states` makes every state that a crash may
+`SimulatedDevice` is a `headrace.wal.device.block_device.BlockDevice` on it: production code runs unchanged. What
+happened is in the disk's trace, from which `tests.simulation.crash_states` makes every state that a crash may
 leave. No two writes in flight ever overlap, which the disk insists on: so the order in which a crash
 lets them reach the medium makes no difference.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from headrace.wal.device import WriteDone
+from headrace.wal.device.block_device import WriteDone
 from headrace.wal.errors import WalDeviceError, WalLockedError
 from headrace.wal.port import Medium
 

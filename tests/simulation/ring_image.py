@@ -11,7 +11,7 @@ from headrace.wal.framing import (
     write_record,
 )
 from headrace.wal.layout import PAGE_BYTES, RING_POSITION, Ring, ShutdownType, Superblock
-from headrace.wal.recovery import Scan, ScanSummary
+from headrace.wal.ring.recovery import Scan, ScanSummary
 
 PAGES = 16
 RING_BYTES = PAGES * PAGE_BYTES

@@ -11,7 +11,6 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from headrace.wal.content import Kind
 from headrace.wal.errors import WalError
 from headrace.wal.framing import read_block_header
 from headrace.wal.layout import (
@@ -22,6 +21,7 @@ from headrace.wal.layout import (
     decode_superblock,
     newest_superblock,
 )
+from headrace.wal.ring.content import Kind
 from tests.simulation.crash_states import CrashPoint, Kept, crash_points
 from tests.simulation.disk import SECTOR_BYTES, Noted, SimulatedDisk, Submitted
 from tests.simulation.wal_run import Expectation, examine_image, recover_image

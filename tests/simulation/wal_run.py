@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from headrace.config.node import WalConfig
-from headrace.wal.content import END_BYTES, Content, examine
 from headrace.wal.errors import WalError
 from headrace.wal.layout import RING_POSITION, Ring, Superblock, newest_superblock
-from headrace.wal.log import DeltaWal
 from headrace.wal.port import RecoveredRecord
-from headrace.wal.recovery import Scan, ScanSummary
-from headrace.wal.superblock_store import require_log
+from headrace.wal.ring.content import END_BYTES, Content, examine
+from headrace.wal.ring.log import DeltaWal
+from headrace.wal.ring.recovery import Scan, ScanSummary
+from headrace.wal.ring.superblock_store import require_log
 from tests.simulation.disk import Event, Noted, SimulatedDisk
 
 KIB = 1024

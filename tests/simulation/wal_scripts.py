@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import pytest
 
-from headrace.wal import zeroing
 from headrace.wal.errors import (
     WalCorruptError,
     WalError,
@@ -16,6 +15,7 @@ from headrace.wal.errors import (
     WalRecordTooLargeError,
 )
 from headrace.wal.layout import PAGE_BYTES, RING_POSITION
+from headrace.wal.ring import zeroing
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.wal_workloads import FRAME_BYTES, Run
 

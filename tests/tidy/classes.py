@@ -35,7 +35,10 @@ LARGER = {
     ),
     "broker.node.broker_parts.BrokerParts": (Size(16, 21, 16), "makes the parts of a broker"),
     "storage.engine.StorageEngine": (Size(16, 20, 13), "the door to its package: makes the parts"),
-    "wal.group_commit.GroupCommit": (Size(16, 26, 10), "one decision, and the positions it is of"),
+    "wal.ring.group_commit.GroupCommit": (
+        Size(16, 26, 10),
+        "one decision, and the positions it is of",
+    ),
     "wal.objects.commit.ObjectCommit": (Size(16, 26, 10), "the same decision, over objects"),
 }
 

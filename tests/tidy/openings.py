@@ -9,11 +9,12 @@ from collections.abc import Iterator
 
 from tests.tidy.source import Source
 
-# What runs in a process of its own, or looks at a bucket or disk that no node uses.
+# What runs in a process of its own, makes environments, or looks at a bucket or disk that no node uses.
 TOOLS = (
     "broker/cli/",
-    "metadata/offline.py",
-    "metadata/rebuilt_directory.py",
+    "headrace/testing/",
+    "metadata/offline/directory.py",
+    "metadata/offline/rebuilt_directory.py",
     "storage/audit/",
     "wal/tools/",
 )
@@ -35,21 +36,21 @@ OPENERS: dict[str, str] = {
     "storage/object_store/": "`NodeEnvironment.open_bucket`",
     "storage/sweep/swept_bucket.py": "`NodeEnvironment.open_swept_bucket`",
     "storage/sweep/uploads.py": "likewise",
-    "wal/aio_device.py": "`NodeEnvironment.open_device`",
+    "wal/device/aio_device.py": "`NodeEnvironment.open_device`",
     "wal/fence/": "`NodeEnvironment.make_fence`",
-    "wal/file_device.py": "likewise",
-    "wal/file_systems.py": "likewise",
-    "wal/holders.py": "likewise",
-    "wal/holes.py": "likewise",
-    "wal/kernel_queue.py": "likewise",
-    "wal/lock_names.py": "likewise, and `NodeEnvironment.free_lock`",
-    "wal/open_device.py": "likewise",
-    "wal/thread_device.py": "likewise",
-    "wal/wake_timer.py": "`NodeEnvironment.wake_timer`",
-    "wal/log.py: open_device": "by default, for tools and tests: `LogLocation` passes that of the node",
-    "wal/log.py: time.perf_counter_ns": "likewise",
-    "wal/log.py: precise_timer": "likewise",
-    "wal/reader.py: open_device": "by default, for tools and tests: `ForeignLogs` passes that of the node",
+    "wal/device/file_device.py": "likewise",
+    "wal/device/file_systems.py": "likewise",
+    "wal/device/holders.py": "likewise",
+    "wal/device/holes.py": "likewise",
+    "wal/device/kernel_queue.py": "likewise",
+    "wal/device/lock_names.py": "likewise, and `NodeEnvironment.free_lock`",
+    "wal/device/open_device.py": "likewise",
+    "wal/device/thread_device.py": "likewise",
+    "wal/ring/wake_timer.py": "`NodeEnvironment.wake_timer`",
+    "wal/ring/log.py: open_device": "by default, for tools and tests: `LogLocation` passes that of the node",
+    "wal/ring/log.py: time.perf_counter_ns": "likewise",
+    "wal/ring/log.py: precise_timer": "likewise",
+    "wal/ring/reader.py: open_device": "by default, for tools and tests: `ForeignLogs` passes that of the node",
 }
 
 # Modules of which nothing is used elsewhere, but constants and these names.

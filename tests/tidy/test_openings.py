@@ -43,7 +43,11 @@ PLANTED = [
         "open_object_store(uri, rng=rng)",
         "open_object_store",
     ),
-    ("from headrace.wal.open_device import open_device", "opener = open_device", "open_device"),
+    (
+        "from headrace.wal.device.open_device import open_device",
+        "opener = open_device",
+        "open_device",
+    ),
 ]
 # A part of a node that knows loops, clocks and threads by their ports.
 PART = "broker/api/produce.py"

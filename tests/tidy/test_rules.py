@@ -240,10 +240,10 @@ class TestPurity:
         graph = purity.import_graph()
         (chain,) = {
             it
-            for it in purity.impurities(graph, {"headrace.wal.log"})
+            for it in purity.impurities(graph, {"headrace.wal.ring.log"})
             if it.endswith("-> threading")
         }
-        assert chain.startswith("headrace.wal.log -> ")
+        assert chain.startswith("headrace.wal.ring.log -> ")
         assert {effect for effect in purity.EFFECTS if effect in graph.modules} >= {"asyncio", "os"}
 
     def test_imports_for_types_do_not_count(self) -> None:

@@ -1,1 +1,1 @@
-"""Fences of WAL devices: how a broker makes sure that nobody else writes to a device any more."""
+"""Fences of WAL devices: how a broker makes sure that no other writes to a device any more."""

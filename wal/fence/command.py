@@ -44,7 +44,7 @@ class CommandFence:
         return f"the command {shlex.join(self._command)}"
 
     async def take(self, place: str, epoch: int, *, owner: int) -> None:
-        """Run the command; exit code 0 means that nobody else writes to the device any more."""
+        """Run the command; exit code 0 means that no other writer reaches the device any more."""
         arguments = [place, str(epoch), str(self._node_id), str(owner)]
         run = _Run([*self._command, *arguments])
         try:

@@ -20,7 +20,7 @@ class DeviceFence(Protocol):
         ...
 
     async def take(self, place: str, epoch: int, *, owner: int) -> None:
-        """Take a device: from the return on, nobody else's writes reach it until someone of a newer epoch takes it.
+        """Take a device: from the return on, no other's writes reach it until a newer epoch takes it.
 
         It may be repeated. It may have taken the device although it failed.
 
@@ -36,7 +36,7 @@ class DeviceFence(Protocol):
 
 
 class NoFence:
-    """Takes nothing: the lease alone tells writers apart, and `flock` those of one machine."""
+    """Takes nothing: the lease alone excludes other writers, and `flock` those of one machine."""
 
     description = "none: two machines that reach one device are told apart by leases only"
 

@@ -30,14 +30,14 @@ _HOW_TO_CLEAR: Final = (
 
 
 class Report(NamedTuple):
-    """What the device tells of its reservation."""
+    """What the device reports of its reservation."""
 
     keys: tuple[int, ...]  # registered, of all machines; which one is whose is not told
     holder: int  # key of the holder; NO_KEY: it is not reserved
 
 
 class Register(NamedTuple):
-    """Register a key for this machine in place of an old one, which must be its own; NO_KEY: it must have none."""
+    """Register a key for this machine instead of an old one of its own; NO_KEY: it must have none."""
 
     old: int
     new: int
@@ -79,7 +79,7 @@ def epoch_of(key: int) -> int | None:
 
 
 def taking(place: str, epoch: int, report: Report) -> Generator[Command, Report, None]:
-    """Yield the commands that take a device; wants what the device tells after each, whether or not it worked.
+    """Yield the commands that take a device; wants the device's report after each, whether or not it worked.
 
     At its end this machine holds the reservation.
 

@@ -10,7 +10,8 @@ from contextlib import aclosing
 from enum import Enum
 
 from headrace.config.node import WalConfig
-from headrace.wal.buffers import BufferPool
+from headrace.wal.device.buffers import BufferPool
+from headrace.wal.device.submissions import WriteStatistics
 from headrace.wal.errors import WalError, WalFailedError, WalStateError
 from headrace.wal.objects.commit import CommitLimits, Generation, ObjectCommit
 from headrace.wal.objects.fencing import Owner
@@ -22,7 +23,6 @@ from headrace.wal.objects.walk import WalkSummary
 from headrace.wal.objects.writer import ObjectWriter
 from headrace.wal.port import Appended, Buffer, Medium, RecoveredRecord
 from headrace.wal.registry import LogEnd, LogRegistry, NoRegistry
-from headrace.wal.submissions import WriteStatistics
 
 LINGER_S = 0.010
 _NO_REGISTRY = NoRegistry()

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from headrace.wal.device.submissions import WriteStatistics
 from headrace.wal.objects.layout import HEADER_BYTES
 from headrace.wal.objects.port import BucketError, BucketRefusedError, LogBucket, Part
-from headrace.wal.submissions import WriteStatistics
 
 # The first attempt ends early: a request that hangs blocks everything behind it.
 ATTEMPT_S_INITIAL = 5.0

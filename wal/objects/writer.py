@@ -10,8 +10,9 @@ import logging
 from collections.abc import Callable, Iterable
 
 from headrace.task_failures import report_unexpected
+from headrace.wal.device.latencies import OpenBlocks, WriteQueue
+from headrace.wal.device.submissions import WriteStatistics
 from headrace.wal.errors import WalError, WalFailedError
-from headrace.wal.latencies import OpenBlocks, WriteQueue
 from headrace.wal.objects.commit import ObjectCommit, Outgoing
 from headrace.wal.objects.deletion import Deletion
 from headrace.wal.objects.errors import WalFencedError
@@ -19,7 +20,6 @@ from headrace.wal.objects.fencing import require_own
 from headrace.wal.objects.layout import LogKeys
 from headrace.wal.objects.requests import Requests
 from headrace.wal.port import Appended, Buffer
-from headrace.wal.submissions import WriteStatistics
 
 # Loop timers are not finer than this: uvloop rounds less to nothing.
 _MIN_WAKE_DELAY_S = 0.001

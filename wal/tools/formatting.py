@@ -13,11 +13,10 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from headrace.wal.buffers import BufferPool
-from headrace.wal.content import END_BYTES, Kind
-from headrace.wal.device import short_io_error
+from headrace.wal.device.block_device import short_io_error
+from headrace.wal.device.buffers import BufferPool
+from headrace.wal.device.file_device import open_file
 from headrace.wal.errors import WalCorruptError, WalDeviceError, WalVersionError
-from headrace.wal.file_device import open_file
 from headrace.wal.layout import (
     FORMATTING_SLOT,
     PAGE_BYTES,
@@ -26,7 +25,8 @@ from headrace.wal.layout import (
     Superblock,
     align_down,
 )
-from headrace.wal.recovery import Scan
+from headrace.wal.ring.content import END_BYTES, Kind
+from headrace.wal.ring.recovery import Scan
 from headrace.wal.tools.inspection import OfflineDevice
 
 _STEP_BYTES = 1024 * 1024

@@ -7,22 +7,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from headrace.wal.buffers import BufferPool
-from headrace.wal.content import (
-    END_BYTES,
-    Content,
-    Kind,
-    examine,
-    examine_between,
-    samples,
-    steps_between,
-    used_end,
-)
-from headrace.wal.device import short_io_error
+from headrace.wal.device.block_device import short_io_error
+from headrace.wal.device.buffers import BufferPool
+from headrace.wal.device.file_device import DeviceFile, open_file
+from headrace.wal.device.file_systems import is_in_memory
+from headrace.wal.device.holders import Writer, find_writer
 from headrace.wal.errors import WalVersionError
-from headrace.wal.file_device import DeviceFile, open_file
-from headrace.wal.file_systems import is_in_memory
-from headrace.wal.holders import Writer, find_writer
 from headrace.wal.layout import (
     FORMATTING_SLOT,
     PAGE_BYTES,
@@ -34,7 +24,17 @@ from headrace.wal.layout import (
     newest_superblock,
 )
 from headrace.wal.port import RecoveredRecord
-from headrace.wal.recovery import Scan
+from headrace.wal.ring.content import (
+    END_BYTES,
+    Content,
+    Kind,
+    examine,
+    examine_between,
+    samples,
+    steps_between,
+    used_end,
+)
+from headrace.wal.ring.recovery import Scan
 from headrace.wal.tools.ring_walk import RingWalk, Seen
 
 _STEP_BYTES = 1024 * 1024
@@ -87,7 +87,7 @@ class OfflineDevice:
         *,
         on_read: Callable[[int], None] | None = None,
     ) -> Content:
-        """Judge what it holds; see `headrace.wal.content`.
+        """Judge what it holds; see `headrace.wal.ring.content`.
 
         Args:
             capacity_bytes: of a device that will be used; the rest need not be blank.

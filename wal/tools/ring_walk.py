@@ -1,6 +1,6 @@
 """Lists a ring for display: block by block as recovery reads it, or page by page, with the damage. Pure.
 
-Sans-IO, fed like `headrace.wal.recovery.Scan`. It decides nothing and never stops at damage: `Scan` decides
+Sans-IO, fed like `headrace.wal.ring.recovery.Scan`. It decides nothing and never stops at damage: `Scan` decides
 what recovery does with the same pages.
 """
 
@@ -18,7 +18,7 @@ from headrace.wal.framing import (
     read_record_header,
 )
 from headrace.wal.layout import PAGE_BYTES, Superblock, align_up
-from headrace.wal.recovery import MAX_PROOF_BYTES, Page, classify
+from headrace.wal.ring.recovery import MAX_PROOF_BYTES, Page, classify
 
 
 class RecordState(Enum):

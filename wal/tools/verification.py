@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from headrace.config.node import WalConfig
-from headrace.wal.content import Kind
 from headrace.wal.errors import WalChangedError, WalCorruptError
 from headrace.wal.layout import Superblock
-from headrace.wal.reader import WalReader
-from headrace.wal.recovery import ScanSummary
+from headrace.wal.ring.content import Kind
+from headrace.wal.ring.reader import WalReader
+from headrace.wal.ring.recovery import ScanSummary
 from headrace.wal.tools.inspection import OfflineDevice
 
 MAX_ATTEMPTS = 8

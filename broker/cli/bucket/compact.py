@@ -48,7 +48,7 @@ def compact(*, admin: str, wait: bool, output: str) -> int:
 
 
 def _wait(admin: str, number: int, groups_before: int) -> dict[str, Any]:
-    """Poll until a round is over; tell now and then how far it is."""
+    """Poll until a round is over; print its progress meanwhile."""
     told_s = time.perf_counter()
     while True:
         found = _ask(admin, "GET")

@@ -28,7 +28,7 @@ async def compare_bucket(
     overdue_ms: int,
     count: Callable[[int], None],
 ) -> Compared:
-    """Compare; what differs is looked at once more, and only what differs still is told.
+    """Compare twice what differs, and report what differs both times.
 
     Args:
         place: the bucket.

@@ -160,7 +160,7 @@ def _locked(metadata_dir: str) -> Iterator[None]:
     from headrace.metadata.errors import MetadataIdentityError
     from headrace.metadata.log.identity import lock_directory
     from headrace.metadata.log.os_directory import OsDirectory
-    from headrace.metadata.offline import find_directory
+    from headrace.metadata.offline.directory import find_directory
 
     try:
         lock = lock_directory(OsDirectory(find_directory(Path(metadata_dir))))

@@ -86,7 +86,7 @@ def read_all_records() -> None:
 
 
 class Admin(KafkaAdminClient):  # type: ignore[misc]  # kafka-python is not typed
-    """An admin client that describes groups whatever their members' bytes are."""
+    """An admin client that describes groups whose members' bytes it cannot parse, too."""
 
     def _describe_groups_process_response(self, response: Any) -> Any:
         for group in response.groups:

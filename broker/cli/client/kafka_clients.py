@@ -18,7 +18,7 @@ COORDINATOR_RETRY_S = 0.25
 
 
 def _prepare(bootstrap: str) -> dict[str, object]:
-    """Check that somebody listens, keep the client from talking, and give the common settings."""
+    """Check that a server listens, silence the client's logger, and return the common settings."""
     require_reachable(bootstrap)
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     return {

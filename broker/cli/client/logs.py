@@ -50,7 +50,7 @@ COLUMNS: Final = (
 def accept_loss(
     *, log_id: int, generation: str, damaged_only: bool, yes: bool, admin: str, output: str
 ) -> None:
-    """Give up a log that nobody can read any more, of a broker that will not come back.
+    """Give up an unreadable log of a broker that will not come back.
 
     LOG is the log's number. Acknowledged records that are only in this log are lost for good: those
     of the last seconds before its broker ended that had not been uploaded to the bucket. Everything

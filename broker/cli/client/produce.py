@@ -203,7 +203,7 @@ class Sender:
             self._failures.append(str(explanation(error)))
 
     def report(self, output: str) -> None:
-        """Tell how many records arrived.
+        """Print how many records arrived.
 
         Raises:
             CommandFailedError: some were refused, or nobody knows whether they arrived.

@@ -132,7 +132,7 @@ def describe_quorum(admin: Any) -> tuple[Mapping[str, Any], Mapping[int, str]]:
 def quorum_members(
     partition: Mapping[str, Any], addresses: Mapping[int, str]
 ) -> list[dict[str, object]]:
-    """One row for each voter and observer. Times are told against the leader's own clock."""
+    """One row for each voter and observer. Times are relative to the leader's own clock."""
     leader_id = partition["leader_id"]
     leader = next((it for it in partition["current_voters"] if it["replica_id"] == leader_id), None)
     end = UNKNOWN if leader is None else leader["log_end_offset"]

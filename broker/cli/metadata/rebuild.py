@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from headrace.metadata.image import MetadataImage
-    from headrace.metadata.rebuilding import Rebuilt
+    from headrace.metadata.offline.rebuilding import Rebuilt
     from headrace.metadata.records.entry import SnapshotId
     from headrace.storage.audit.audited_bucket import AuditedBucket
     from headrace.storage.audit.inventory import ListedObject
@@ -111,8 +111,8 @@ def _address(text: str) -> tuple[str, int]:
 async def _rebuild(
     directory: Path, url: str, cluster_id: str, node_id: int, host: str, port: int
 ) -> tuple["Rebuilt", _Chosen, list[str]]:
-    from headrace.metadata.rebuilding import rebuild as rebuilt_from
-    from headrace.metadata.rebuilt_directory import write_rebuilt
+    from headrace.metadata.offline.rebuilding import rebuild as rebuilt_from
+    from headrace.metadata.offline.rebuilt_directory import write_rebuilt
     from headrace.metadata.records.members import Member
 
     async with opened(url) as place:
@@ -200,7 +200,7 @@ async def _read(
 
     Only the records themselves tell at which epoch they were written.
     """
-    from headrace.metadata.rebuilding import continues, unknown_objects
+    from headrace.metadata.offline.rebuilding import continues, unknown_objects
     from headrace.storage.audit.check_many import check_many
     from headrace.storage.audit.object_check import Watch
     from headrace.storage.objects.keys import object_key

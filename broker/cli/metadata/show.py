@@ -18,8 +18,8 @@ from headrace.broker.cli.record_format import as_text
 from headrace.readable import format_time
 
 if TYPE_CHECKING:
-    from headrace.metadata.described_logs import DescribedLog
     from headrace.metadata.image import MetadataImage
+    from headrace.metadata.offline.described_logs import DescribedLog
     from headrace.metadata.records.codec import Record
 
 path_argument = click.argument("path", type=click.Path(exists=True, path_type=Path))
@@ -112,7 +112,7 @@ def _log(log: "DescribedLog") -> str:
 
 
 def _contents(image: "MetadataImage") -> dict[str, object]:
-    from headrace.metadata.described_logs import describe_logs
+    from headrace.metadata.offline.described_logs import describe_logs
 
     states = Counter(it.state.name.lower() for it in image.objects.by_id.values())
     return {

@@ -36,7 +36,7 @@ def default_data_dir() -> Path:
 
 
 class DataDirLock:
-    """The lock on a data directory, with the address of whoever holds it inside."""
+    """The lock on a data directory, which contains the address of its holder."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -126,7 +126,7 @@ class Banner:
 
 
 def program_name() -> str:
-    """Tell how this program can be called again from the same place."""
+    """Return the command that starts this program again from the same directory."""
     invoked = Path(sys.argv[0])
     if invoked.name == "__main__.py":
         return f"{_short(sys.executable)} -m headrace.broker"

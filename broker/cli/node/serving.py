@@ -33,7 +33,7 @@ def configuration_failure(error: "ConfigError") -> CommandFailedError:
 
 
 def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int:
-    """Run the node until it is told to stop; return the exit code.
+    """Run the node until a signal stops it; return the exit code.
 
     Raises:
         CommandFailedError: an address is taken.

@@ -83,7 +83,7 @@ def job_command(
 
 
 def _environment(given: Mapping[str, str], home: Path, master: str | None) -> dict[str, str]:
-    """Variables of a job: its Python is this one, and a Spark on this machine listens on loopback, unless told else."""
+    """Environment of a job: this Python, and loopback for a Spark on this machine, unless it is set already."""
     found = {"PYSPARK_DRIVER_PYTHON": sys.executable, "SPARK_HOME": str(home), **given}
     if master is None or master.startswith("local"):
         found.setdefault("PYSPARK_PYTHON", sys.executable)

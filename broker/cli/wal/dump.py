@@ -55,8 +55,8 @@ def dump(
     line.
     """
     from headrace.broker.cli.wal.report import report_line
-    from headrace.wal.content import Kind
-    from headrace.wal.superblock_store import require_log, require_whole
+    from headrace.wal.ring.content import Kind
+    from headrace.wal.ring.superblock_store import require_log, require_whole
     from headrace.wal.tools.inspection import OfflineDevice
 
     path = wal_path(path, file)

@@ -101,7 +101,7 @@ def show_dump(
 
 
 def log_report(seen: LogSeen) -> Report:
-    """Tell of one log."""
+    """Describe one log."""
     header, claims = seen.newest, seen.claims
     return {
         "cluster_id": seen.keys.cluster_id,
@@ -121,7 +121,7 @@ def log_report(seen: LogSeen) -> Report:
 
 
 def verification_report(keys: LogKeys, found: Verification) -> Report:
-    """Tell what recovery would find of one log."""
+    """Describe what recovery would find of one log."""
     return {
         "cluster_id": keys.cluster_id,
         "node_id": keys.node_id,
@@ -136,7 +136,7 @@ def verification_report(keys: LogKeys, found: Verification) -> Report:
 
 
 def object_reports(seen: ObjectSeen, *, start: int, bodies: bool) -> list[Report]:
-    """Tell of an object and its records, as far as they lie at `start` or behind."""
+    """Describe an object and its records at and after `start`."""
     header = seen.header
     if header is None:
         return [{"what": "object", "number": seen.number, "key": seen.key, "state": "damaged"}]

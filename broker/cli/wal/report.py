@@ -6,7 +6,7 @@ from headrace.storage.errors import CorruptObjectError
 from headrace.storage.record_batch import decode_batch
 from headrace.wal.errors import WalDeviceError, WalVersionError
 from headrace.wal.layout import ShutdownType, Superblock
-from headrace.wal.superblock_store import require_whole
+from headrace.wal.ring.superblock_store import require_whole
 from headrace.wal.tools.inspection import Inspection, Slot
 from headrace.wal.tools.ring_walk import BlockSeen, PagesSeen, RecordSeen
 from headrace.wal.tools.verification import Verification
@@ -15,7 +15,7 @@ Report = dict[str, object]
 
 
 def inspection_report(inspection: Inspection) -> Report:
-    """Tell what `headrace.wal.tools.inspection.inspect` found."""
+    """Describe what `headrace.wal.tools.inspection.inspect` found."""
     content = inspection.content
     superblock = None if isinstance(content, WalVersionError) else content.superblock
     return {
@@ -85,7 +85,7 @@ def _time(wall_ms: int) -> str | None:
 
 
 def verification_report(path: str, verification: Verification) -> Report:
-    """Tell what `headrace.wal.tools.verification.verify` found."""
+    """Describe what `headrace.wal.tools.verification.verify` found."""
     report: Report = {"path": path, "result": verification.soundness.value}
     superblock, summary, error = verification.superblock, verification.summary, verification.error
     if superblock is not None and summary is not None:
@@ -110,7 +110,7 @@ def verification_report(path: str, verification: Verification) -> Report:
 
 
 def block_report(block: BlockSeen) -> Report:
-    """Tell of a block; its records come apart."""
+    """Describe a block without its records."""
     header = block.header
     return {
         "what": "block",
@@ -125,7 +125,7 @@ def block_report(block: BlockSeen) -> Report:
 
 
 def pages_report(pages: PagesSeen) -> Report:
-    """Tell of pages that are no block."""
+    """Describe pages that are no block."""
     return {
         "what": pages.what,
         "offset": pages.offset,
@@ -135,7 +135,7 @@ def pages_report(pages: PagesSeen) -> Report:
 
 
 def record_report(record: RecordSeen, *, bodies: bool) -> Report:
-    """Tell of a record, and of the batch in it."""
+    """Describe a record, and the batch in it."""
     report: Report = {
         "what": "record",
         "offset": record.offset,

@@ -35,7 +35,7 @@ class LiveRecords:
         return self._image_bytes + self._offsets.estimated_bytes
 
     def count_group(self, record: GroupRecord, old: GroupMetadataValue | None) -> None:
-        """Count a record that takes the place of an old image, or removes it."""
+        """Count a record that replaces an old image, or removes it."""
         self._images += (record.value is not None) - (old is not None)
         self._image_bytes += estimated_group_bytes(record.group, record.value)
         self._image_bytes -= estimated_group_bytes(record.group, old)

@@ -16,7 +16,7 @@ from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.transit import PartitionsInTransit
-from headrace.metadata.client import MetadataClient
+from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage, TopicImage
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.storage.engine import StorageEngine

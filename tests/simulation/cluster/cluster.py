@@ -17,7 +17,7 @@ from headrace.config.node import NodeConfig, WalConfig
 from headrace.storage.errors import EngineFailedError
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.sweep.swept_bucket import SweptBucket
-from headrace.wal.device import BlockDevice
+from headrace.wal.device.block_device import BlockDevice
 from headrace.wal.errors import WalMissingError
 from tests.simulation.cluster import settings
 from tests.simulation.cluster.bucket import (

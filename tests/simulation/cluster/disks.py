@@ -8,7 +8,7 @@ import asyncio
 import errno
 import random
 
-from headrace.wal.device import BlockDevice, WriteDone
+from headrace.wal.device.block_device import BlockDevice, WriteDone
 from headrace.wal.errors import WalDeviceError
 from tests.simulation.cluster.process import WORLD, Process
 from tests.simulation.directory import SimulatedDirectoryDisk

@@ -7,7 +7,7 @@ one, so what one of them does wrong is seen although the next one puts it right.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from headrace.metadata.entry_buffer import EntryBuffer
+from headrace.metadata.follower.entry_buffer import EntryBuffer
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.codec import Record, decode_records
 from headrace.metadata.replay import replay

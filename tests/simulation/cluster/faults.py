@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 
-from headrace.metadata.lease import LEASE_MARGIN_DIVISOR
+from headrace.metadata.follower.lease import LEASE_MARGIN_DIVISOR
 from tests.simulation.cluster import inspection
 from tests.simulation.cluster.cluster import Cluster, Host
 from tests.simulation.cluster.hasty_drains import finish_early, finish_for_another

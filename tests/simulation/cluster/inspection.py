@@ -12,12 +12,12 @@ from uuid import UUID
 from headrace.broker.node.broker_role import BrokerRole
 from headrace.broker.node.controller_role import ControllerRole
 from headrace.metadata.errors import RefusedError
+from headrace.metadata.follower.lease import BrokerLease
+from headrace.metadata.follower.log_admin import LogAdmin
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerState
 from headrace.metadata.images.logs import Drain, LogImage, LogState
 from headrace.metadata.images.objects import ObjectState
-from headrace.metadata.lease import BrokerLease
-from headrace.metadata.log_admin import LogAdmin
 from headrace.storage.audit.inventory import KeyKind, meaning_of
 from headrace.storage.objects.keys import object_key
 from tests.simulation.cluster.balance_judge import uneven

@@ -9,7 +9,7 @@ requests arrive soon, a Produce that came without a lease is refused, and not ke
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-from headrace.metadata.lease import BrokerLease
+from headrace.metadata.follower.lease import BrokerLease
 from headrace.protocol.api_keys import ApiKey
 
 ARRIVES_S: Final = 0.07  # where links are fair

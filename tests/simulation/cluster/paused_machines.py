@@ -13,7 +13,7 @@ from functools import partial
 
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import WalConfig
-from headrace.wal.device import BlockDevice, WriteDone, explained
+from headrace.wal.device.block_device import BlockDevice, WriteDone, explained
 from headrace.wal.fence.port import DeviceFence, NoFence
 from headrace.wal.fence.reservation import ReservationFence
 from tests.simulation.cluster.cluster import Cluster, Host

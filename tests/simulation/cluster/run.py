@@ -15,7 +15,7 @@ import traceback
 from collections import Counter
 from unittest.mock import patch
 
-from headrace.metadata import startup
+from headrace.metadata.leader import startup
 from tests.simulation.cluster import inspection, settings, short_turns
 from tests.simulation.cluster.appendable import Gaps, left_frozen
 from tests.simulation.cluster.balance_judge import BalanceMoves

@@ -14,8 +14,8 @@ from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.transit import PartitionsInTransit
 from headrace.broker.partition.wakeups import Reader, Wakeups
 from headrace.config.topic import EffectiveTopicConfig
-from headrace.metadata.client import ConfigOperation, DeletionResult, NewTopic, TopicResult
-from headrace.metadata.follower import Preparation
+from headrace.metadata.follower.client import ConfigOperation, DeletionResult, NewTopic, TopicResult
+from headrace.metadata.follower.follower import Preparation
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.brokers import (
     BrokerEndpoint,

@@ -1,7 +1,7 @@
 """What the metadata know of objects, as the audit takes it."""
 
 from headrace.known_objects import MAX_PUBLISH_MS
-from headrace.metadata.publishing import MAX_PUBLISH_S
+from headrace.metadata.leader.publishing import MAX_PUBLISH_S
 
 
 def test_the_bound_of_a_publication_is_the_publishers() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from uuid import UUID
 
 from headrace.config.node import Endpoint, MetadataConfig
-from headrace.metadata.client import BrokerIdentity, MetadataClient
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.controller.sessions import tick_interval_ms
-from headrace.metadata.driver import ControllerNode
+from headrace.metadata.follower.client import BrokerIdentity, MetadataClient
+from headrace.metadata.leader.driver import ControllerNode
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.records.brokers import BrokerEndpoint

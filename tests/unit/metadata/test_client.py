@@ -4,9 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from headrace.metadata import client as client_module
-from headrace.metadata.client import ConfigOp, ConfigOperation, NewTopic
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.follower import client as client_module
+from headrace.metadata.follower.client import ConfigOp, ConfigOperation, NewTopic
 from headrace.metadata.levels import NEWEST
 from headrace.metadata.rpc.requests import DescribeQuorum
 from headrace.metadata.rpc.responses import QuorumDescribed

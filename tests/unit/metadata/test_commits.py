@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from headrace.metadata import commits, levels
-from headrace.metadata.commits import Committer
+from headrace.metadata import levels
 from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
 from headrace.metadata.errors import (
     ControllerUnavailableError,
@@ -13,6 +12,8 @@ from headrace.metadata.errors import (
     RefusedError,
 )
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.leader import commits
+from headrace.metadata.leader.commits import Committer
 from headrace.metadata.levels import METADATA_FEATURE
 from headrace.metadata.records.cluster import FeatureRecord, KeyValueRecord
 from headrace.metadata.records.members import MembersRecord

@@ -2,13 +2,13 @@
 
 import pytest
 
-from headrace.metadata.described_logs import (
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.offline.described_logs import (
     describe_logs,
     log_state,
     offline_by_owner,
     waiting_logs,
 )
-from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.rpc.requests import AcceptLogLoss, EndLog, RefuseDrain
 from tests.unit.metadata.pure_controller import EVERY_FILE, PureController

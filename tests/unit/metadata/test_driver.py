@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from headrace.metadata import log_reads
 from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError, RefusedError
+from headrace.metadata.leader import log_reads
+from headrace.metadata.leader.startup import opening_records
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import decode_snapshot
@@ -22,7 +23,6 @@ from headrace.metadata.rpc.requests import (
     FetchSnapshot,
     PrepareObjects,
 )
-from headrace.metadata.startup import opening_records
 from headrace.protocol.errors import ErrorCode
 from tests.simulation.directory import SimulatedDirectoryDisk
 from tests.unit.metadata.pure_controller import topic_creation

@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from headrace.metadata import entry_buffer
-from headrace.metadata.entry_buffer import EntryBuffer
+from headrace.metadata.follower import entry_buffer
+from headrace.metadata.follower.entry_buffer import EntryBuffer
 from headrace.metadata.records.entry import LogEntry
 from tests.unit.metadata.running_cluster import scenario
 

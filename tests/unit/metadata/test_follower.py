@@ -5,20 +5,20 @@ import threading
 import pytest
 
 from headrace import loop_slices
-from headrace.metadata import follower as module
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
     MetadataFormatError,
     MetadataVersionError,
 )
-from headrace.metadata.follower import LogFollower
+from headrace.metadata.follower import follower as module
+from headrace.metadata.follower.follower import LogFollower
+from headrace.metadata.follower.requester import Requester
 from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.entry import LogEntry
-from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
 from headrace.metadata.rpc.requests import FetchSnapshot
 from headrace.metadata.rpc.responses import Done, Entries, SnapshotChunk

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from headrace.metadata import freeing as module
-from headrace.metadata.freeing import LOOK_AGAIN_S, MAX_LOOKS, PartsFreeing, parts_gone
+from headrace.metadata.follower import freeing as module
+from headrace.metadata.follower.freeing import LOOK_AGAIN_S, MAX_LOOKS, PartsFreeing, parts_gone
 from headrace.metadata.image import MetadataImage
 from headrace.persistent_map import PersistentMap
 from tests.simulation.virtual_time import run

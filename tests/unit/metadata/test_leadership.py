@@ -9,7 +9,7 @@ from headrace.config.node import MetadataConfig
 from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.leadership import Leadership
+from headrace.metadata.leader.leadership import Leadership
 from headrace.metadata.quorum.alone import NoPeers
 from headrace.metadata.quorum.description import Clocks
 from headrace.metadata.rpc.responses import Done

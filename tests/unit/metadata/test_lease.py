@@ -1,4 +1,4 @@
-from headrace.metadata.lease import BrokerLease
+from headrace.metadata.follower.lease import BrokerLease
 from tests.unit.metadata.running_cluster import Clock
 
 

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from headrace.metadata.entry_buffer import EntryBuffer
 from headrace.metadata.errors import RefusedError
+from headrace.metadata.follower.entry_buffer import EntryBuffer
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.leader.log_reads import LogReads
 from headrace.metadata.levels import READ_HERE
-from headrace.metadata.log_reads import LogReads
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.rpc.requests import FetchEntries
 from headrace.protocol.errors import ErrorCode

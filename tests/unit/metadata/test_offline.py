@@ -4,14 +4,14 @@ from uuid import UUID
 
 import pytest
 
-from headrace.metadata import offline
 from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError
 from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.hard_state import HardStateFile
 from headrace.metadata.log.identity import LOCK_FILE, Identity, lock_directory, write_identity
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.snapshot_format import encode_snapshot
-from headrace.metadata.offline import find_directory, is_locked, read_offline
+from headrace.metadata.offline import directory as offline
+from headrace.metadata.offline.directory import find_directory, is_locked, read_offline
 from headrace.metadata.raft.effects import HardState
 from headrace.metadata.records.entry import SnapshotId
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController

@@ -6,16 +6,16 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from headrace.metadata import publishing
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.log.snapshot_format import decode_snapshot
-from headrace.metadata.published import NO_SNAPSHOT, parse_published_key, published_key
-from headrace.metadata.publishing import (
+from headrace.metadata.leader import publishing
+from headrace.metadata.leader.publishing import (
     KEPT,
     SHORTEST_INTERVAL_MS,
     SnapshotPublisher,
     newest_published,
 )
+from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.published import NO_SNAPSHOT, parse_published_key, published_key
 from headrace.metadata.records.entry import SnapshotId
 from tests.simulation import virtual_time
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController

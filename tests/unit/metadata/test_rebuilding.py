@@ -8,7 +8,7 @@ from headrace.metadata.images.brokers import BrokerState
 from headrace.metadata.images.logs import LogState
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.levels import READ_HERE
-from headrace.metadata.rebuilding import (
+from headrace.metadata.offline.rebuilding import (
     ID_STEP,
     INDEX_STEP,
     LEADER_EPOCH_STEP,

@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from headrace.metadata import relays as module
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
-from headrace.metadata.relays import Relays
+from headrace.metadata.leader import relays as module
+from headrace.metadata.leader.relays import Relays
+from headrace.metadata.leader.service import ControllerService
 from headrace.metadata.rpc.frames import (
     MAX_REQUEST_BYTES,
     decode_answer,
@@ -28,7 +29,6 @@ from headrace.metadata.rpc.requests import (
     UnregisterBroker,
 )
 from headrace.metadata.rpc.responses import Relayed
-from headrace.metadata.service import ControllerService
 from headrace.metadata.transport import NotSentError
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.quorum.three_controllers import controllers

@@ -3,12 +3,12 @@ import random
 
 import pytest
 
-from headrace.metadata import requester as module
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     RefusedError,
 )
-from headrace.metadata.requester import ONCE_ONLY, Requester
+from headrace.metadata.follower import requester as module
+from headrace.metadata.follower.requester import ONCE_ONLY, Requester
 from headrace.metadata.rpc import frames
 from headrace.metadata.rpc.frames import (
     Answer,

@@ -2,9 +2,10 @@ from uuid import UUID
 
 import pytest
 
-from headrace.metadata.commits import Committed
 from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.leader.commits import Committed
+from headrace.metadata.leader.service import ControllerService
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
 from headrace.metadata.rpc.requests import (
@@ -26,7 +27,6 @@ from headrace.metadata.rpc.responses import (
     QuorumDescribed,
     SnapshotChunk,
 )
-from headrace.metadata.service import ControllerService
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import scenario
 

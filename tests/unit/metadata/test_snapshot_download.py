@@ -1,10 +1,14 @@
 import pytest
 
 from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.follower.snapshot_download import (
+    CHUNK_BYTES,
+    MAX_SNAPSHOT_BYTES,
+    SnapshotDownload,
+)
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.rpc.requests import FetchSnapshot
 from headrace.metadata.rpc.responses import Done, SnapshotChunk
-from headrace.metadata.snapshot_download import CHUNK_BYTES, MAX_SNAPSHOT_BYTES, SnapshotDownload
 
 
 def test_a_snapshot_comes_part_by_part():

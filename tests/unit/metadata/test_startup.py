@@ -10,6 +10,12 @@ from headrace.metadata.errors import (
     MetadataLogCorruptError,
     MetadataVersionError,
 )
+from headrace.metadata.leader.startup import (
+    first_configuration,
+    load_image,
+    new_cluster_id,
+    opening_records,
+)
 from headrace.metadata.levels import METADATA_FEATURE, NEWEST
 from headrace.metadata.log.recovered import Recovered
 from headrace.metadata.log.snapshot_format import encode_snapshot
@@ -17,12 +23,6 @@ from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, Le
 from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.records.members import NO_DIRECTORY, Member
-from headrace.metadata.startup import (
-    first_configuration,
-    load_image,
-    new_cluster_id,
-    opening_records,
-)
 from headrace.metadata.transport import Address
 from tests.unit.metadata.pure_controller import CLUSTER_ID
 

@@ -4,12 +4,12 @@ import logging
 import random
 from uuid import UUID
 
-from headrace.metadata import supervision
-from headrace.metadata.client import BrokerIdentity, MetadataClient
 from headrace.metadata.controller.decision import Decision
 from headrace.metadata.controller.moves import MOVE_MS, SLOWEST_BYTES_PER_S
 from headrace.metadata.errors import ControllerUnavailableError
+from headrace.metadata.follower.client import BrokerIdentity, MetadataClient
 from headrace.metadata.image import BrokerState
+from headrace.metadata.leader import supervision
 from headrace.metadata.levels import METADATA_FEATURE, READ_HERE
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.records.cluster import FeatureRecord
@@ -172,7 +172,7 @@ async def test_the_log_of_a_broker_that_was_reported_is_assigned_without_a_round
 
 @scenario
 async def test_the_keys_of_level_1_become_logs_once_the_level_is_raised(cluster, monkeypatch):
-    monkeypatch.setattr("headrace.metadata.startup.NEWEST", 1)
+    monkeypatch.setattr("headrace.metadata.leader.startup.NEWEST", 1)
     async with cluster.controller() as node:
         epoch = await register(node)
         generation = "0123456789abcdef"

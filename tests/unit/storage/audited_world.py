@@ -15,10 +15,10 @@ from headrace.config.node import StorageConfig
 from headrace.known_objects import known_bucket
 from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.leader.publishing import SnapshotPublisher, newest_published
 from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.offline.rebuilding import rebuild
 from headrace.metadata.published import NO_SNAPSHOT, parse_published_key
-from headrace.metadata.publishing import SnapshotPublisher, newest_published
-from headrace.metadata.rebuilding import rebuild
 from headrace.metadata.records.members import NO_DIRECTORY, Member
 from headrace.storage.audit.comparison import Comparison, compare
 from headrace.storage.audit.inventory import ListedObject

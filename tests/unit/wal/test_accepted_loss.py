@@ -8,7 +8,7 @@ import pytest
 from headrace.wal.errors import WalCorruptError
 from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
 from headrace.wal.layout import PAGE_BYTES
-from headrace.wal.recovery import MAX_LOST_RANGES, Scan, ScanSummary
+from headrace.wal.ring.recovery import MAX_LOST_RANGES, Scan, ScanSummary
 from tests.simulation.ring_image import (
     GENERATION,
     HEAD,

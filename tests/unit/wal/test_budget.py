@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.wal.budget import MAX_IO_BYTES, IoBudget, TokenBucket
+from headrace.wal.ring.budget import MAX_IO_BYTES, IoBudget, TokenBucket
 
 SECOND = 1_000_000_000
 

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from headrace.wal.buffers import HUGE_PAGE_BYTES, BufferPool, size_class, slab_bytes
+from headrace.wal.device.buffers import HUGE_PAGE_BYTES, BufferPool, size_class, slab_bytes
 from headrace.wal.layout import PAGE_BYTES
 
 KIB = 1024

@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from headrace.wal.content import (
+from headrace.wal.errors import WalVersionError
+from headrace.wal.framing import BlockHeader, write_block_header
+from headrace.wal.layout import FORMATTING_SLOT, PAGE_BYTES, RING_POSITION
+from headrace.wal.ring.content import (
     END_BYTES,
     MAX_SAMPLES,
     SAMPLE_BYTES,
@@ -17,10 +20,7 @@ from headrace.wal.content import (
     steps_between,
     used_end,
 )
-from headrace.wal.errors import WalVersionError
-from headrace.wal.foreign import MARKS, Mark, identify
-from headrace.wal.framing import BlockHeader, write_block_header
-from headrace.wal.layout import FORMATTING_SLOT, PAGE_BYTES, RING_POSITION
+from headrace.wal.ring.foreign import MARKS, Mark, identify
 from tests.unit.wal.test_layout import EXAMPLE
 
 KIB = 1024

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from headrace.wal import device_size
-from headrace.wal.device_size import SHRINK_STEP_BYTES, DeviceSize
+from headrace.wal.device import device_size
+from headrace.wal.device.device_size import SHRINK_STEP_BYTES, DeviceSize
 from headrace.wal.errors import WalDeviceError
 
 STEP = SHRINK_STEP_BYTES

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from headrace.wal import aio_device, thread_device
-from headrace.wal.aio_device import AioDevice, AioUnavailableError
-from headrace.wal.buffers import BufferPool
-from headrace.wal.file_device import DeviceFile
-from headrace.wal.thread_device import ThreadDevice
+from headrace.wal.device import aio_device, thread_device
+from headrace.wal.device.aio_device import AioDevice, AioUnavailableError
+from headrace.wal.device.buffers import BufferPool
+from headrace.wal.device.file_device import DeviceFile
+from headrace.wal.device.thread_device import ThreadDevice
 
 PAGE = 4096
 pool = BufferPool(idle_bytes_per_class=1 << 20)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from headrace.wal import file_device
+from headrace.wal.device import file_device
+from headrace.wal.device.file_device import open_file
 from headrace.wal.errors import WalDeviceError, WalLockedError
-from headrace.wal.file_device import open_file
 from headrace.wal.layout import PAGE_BYTES
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from headrace.config.node import WalConfig
+from headrace.wal.device.file_device import open_file
+from headrace.wal.device.file_systems import file_system_of, is_in_memory
+from headrace.wal.device.open_device import open_device
 from headrace.wal.errors import WalDeviceError
-from headrace.wal.file_device import open_file
-from headrace.wal.file_systems import file_system_of, is_in_memory
-from headrace.wal.open_device import open_device
 from tests.simulation.virtual_time import run
 
 MOUNTS = """\

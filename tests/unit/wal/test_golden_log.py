@@ -2,7 +2,7 @@
 
 from headrace.wal.framing import RECORD_HEADER_BYTES
 from headrace.wal.layout import PAGE_BYTES, RING_POSITION, ShutdownType, newest_superblock
-from headrace.wal.recovery import Scan
+from headrace.wal.ring.recovery import Scan
 
 OLDER = bytes.fromhex(
     "4845414452414345"

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from headrace.wal.block import Block
-from headrace.wal.budget import IoBudget
 from headrace.wal.errors import WalFailedError, WalOverCapacityError, WalRecordTooLargeError
 from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES, read_block_header
-from headrace.wal.group_commit import PACE_NS, CommitLimits, GroupCommit
 from headrace.wal.layout import RING_POSITION, ShutdownType, Superblock
+from headrace.wal.ring.block import Block
+from headrace.wal.ring.budget import IoBudget
+from headrace.wal.ring.group_commit import PACE_NS, CommitLimits, GroupCommit
 
 KIB = 1024
 FRAME = BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES

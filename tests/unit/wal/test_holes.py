@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from headrace.wal import holes
-from headrace.wal.file_device import DeviceFile
-from headrace.wal.holes import unwritten_ranges
+from headrace.wal.device import holes
+from headrace.wal.device.file_device import DeviceFile
+from headrace.wal.device.holes import unwritten_ranges
 
 PAGE_BYTES = 4096
 SIZE_BYTES = 64 * PAGE_BYTES

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headrace.wal.io_choice import (
+from headrace.wal.device.io_choice import (
     FAVOURED_BETWEEN,
     MAX_BETWEEN,
     MIN_BETWEEN,

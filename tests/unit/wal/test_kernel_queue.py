@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.wal.kernel_queue import WriteCounters, max_write_bytes, write_counters
+from headrace.wal.device.kernel_queue import WriteCounters, max_write_bytes, write_counters
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.wal.latencies import BUCKETS_NS, LatencyHistogram, OpenBlocks
+from headrace.wal.device.latencies import BUCKETS_NS, LatencyHistogram, OpenBlocks
 
 MS = 1_000_000
 

@@ -1,6 +1,6 @@
 """Which part of the ring is needed."""
 
-from headrace.wal.live_extents import LiveExtents
+from headrace.wal.ring.live_extents import LiveExtents
 
 KIB = 1024
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from headrace.metadata.log.os_directory import OsDirectory
-from headrace.wal.file_device import open_file
-from headrace.wal.lock_names import free_lock, lock_name
+from headrace.wal.device.file_device import open_file
+from headrace.wal.device.lock_names import free_lock, lock_name
 
 
 def of_wal(path: Path) -> tuple[str, Callable[[], None]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from headrace.wal.device.submissions import WriteStatistics
 from headrace.wal.errors import (
     WalCorruptError,
     WalDeviceError,
@@ -20,12 +21,11 @@ from headrace.wal.errors import (
     WalStateError,
     WalVersionError,
 )
-from headrace.wal.group_commit import GroupCommit
 from headrace.wal.layout import FORMATTING_SLOT, RING_POSITION, ShutdownType
-from headrace.wal.log import LOCK_ATTEMPTS, LOCK_PAUSE_S, DeltaWal
 from headrace.wal.port import WriteAheadLog
-from headrace.wal.submissions import WriteStatistics
-from headrace.wal.superblock_updates import SuperblockUpdates
+from headrace.wal.ring.group_commit import GroupCommit
+from headrace.wal.ring.log import LOCK_ATTEMPTS, LOCK_PAUSE_S, DeltaWal
+from headrace.wal.ring.superblock_updates import SuperblockUpdates
 from tests.simulation import virtual_time
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import KIB, RING_BYTES, SMALL, WalOnDisk

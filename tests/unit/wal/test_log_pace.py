@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headrace.wal.group_commit import PACE_NS
+from headrace.wal.ring.group_commit import PACE_NS
 from tests.simulation import wal_run
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.virtual_time import run

@@ -10,8 +10,8 @@ import pytest
 from headrace.config.node import WalConfig
 from headrace.wal.errors import WalFailedError
 from headrace.wal.layout import RING_POSITION
-from headrace.wal.log import DeltaWal
-from headrace.wal.wake_timer import LoopTimer
+from headrace.wal.ring.log import DeltaWal
+from headrace.wal.ring.wake_timer import LoopTimer
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.virtual_time import run
 

@@ -11,16 +11,16 @@ import pytest
 
 from headrace.config.node import WalConfig
 from headrace.daemon_threads import DaemonThread
-from headrace.wal import file_device
-from headrace.wal.aio_device import AioDevice
-from headrace.wal.buffers import BufferPool
-from headrace.wal.device import WriteDone
+from headrace.wal.device import file_device
+from headrace.wal.device.aio_device import AioDevice
+from headrace.wal.device.block_device import WriteDone
+from headrace.wal.device.buffers import BufferPool
+from headrace.wal.device.file_device import open_file
+from headrace.wal.device.io_choice import MIN_BETWEEN, MIN_WINDOWS, PAIRS
+from headrace.wal.device.measured_device import MeasuredDevice
+from headrace.wal.device.open_device import open_device
+from headrace.wal.device.thread_device import ThreadDevice
 from headrace.wal.errors import WalLockedError
-from headrace.wal.file_device import open_file
-from headrace.wal.io_choice import MIN_BETWEEN, MIN_WINDOWS, PAIRS
-from headrace.wal.measured_device import MeasuredDevice
-from headrace.wal.open_device import open_device
-from headrace.wal.thread_device import ThreadDevice
 
 PAGE = 4096
 WRITES = 8 * -(-PAIRS * (MIN_BETWEEN + 4) * MIN_WINDOWS // 8)  # that decide, in whole rounds

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headrace.config.node import WalConfig
-from headrace.wal import aio_device, file_device, open_device
+from headrace.wal.device import aio_device, file_device, open_device
 from headrace.wal.errors import WalDeviceError
 
 

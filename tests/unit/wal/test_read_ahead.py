@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from headrace.wal import read_ahead
-from headrace.wal.buffers import BufferPool
+from headrace.wal.device.buffers import BufferPool
 from headrace.wal.layout import PAGE_BYTES, RING_POSITION, Ring
-from headrace.wal.read_ahead import READS_AHEAD, RingReadAhead
+from headrace.wal.ring import read_ahead
+from headrace.wal.ring.read_ahead import READS_AHEAD, RingReadAhead
 
 PAGES = 50
 RING_BYTES = PAGES * PAGE_BYTES

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from headrace.config.node import WalConfig
-from headrace.wal import ring_writer
 from headrace.wal.errors import WalChangedError, WalCorruptError, WalDeviceError
 from headrace.wal.layout import PAGE_BYTES, RING_POSITION
-from headrace.wal.reader import WalReader
+from headrace.wal.ring import ring_writer
+from headrace.wal.ring.reader import WalReader
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import SMALL, WalOnDisk
 

@@ -9,7 +9,7 @@ from crc32c import crc32c
 from headrace.wal.errors import WalCorruptError
 from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
 from headrace.wal.layout import PAGE_BYTES, Ring, ShutdownType
-from headrace.wal.recovery import CASES, Page, Scan, ScanAction, decide
+from headrace.wal.ring.recovery import CASES, Page, Scan, ScanAction, decide
 from tests.simulation.ring_image import GENERATION, HEAD, PAGES, RING_BYTES, SUPERBLOCK, Image, scan
 
 # --- the table

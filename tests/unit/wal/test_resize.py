@@ -13,8 +13,8 @@ import pytest
 
 from headrace.wal.errors import WalDeviceError, WalFailedError, WalOverCapacityError, WalStateError
 from headrace.wal.layout import RING_POSITION, newest_superblock
-from headrace.wal.log import DeltaWal
 from headrace.wal.port import ResizableLog
+from headrace.wal.ring.log import DeltaWal
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import KIB, SMALL, WalOnDisk
 

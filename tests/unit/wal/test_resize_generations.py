@@ -8,14 +8,15 @@ from dataclasses import replace
 import pytest
 
 from headrace.config.node import WalConfig
-from headrace.wal import device_size, zeroing
-from headrace.wal.buffers import BufferPool
+from headrace.wal.device import device_size
+from headrace.wal.device.buffers import BufferPool
 from headrace.wal.errors import WalOverCapacityError
-from headrace.wal.generations import Generations
 from headrace.wal.layout import RING_POSITION
-from headrace.wal.ring_writer import WalClocks
-from headrace.wal.superblock_store import WalIdentity
-from headrace.wal.wake_timer import LoopTimer
+from headrace.wal.ring import zeroing
+from headrace.wal.ring.generations import Generations
+from headrace.wal.ring.ring_writer import WalClocks
+from headrace.wal.ring.superblock_store import WalIdentity
+from headrace.wal.ring.wake_timer import LoopTimer
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import SMALL, WalOnDisk
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from headrace.wal.layout import ShutdownType, Superblock
-from headrace.wal.superblock_updates import SuperblockUpdates
+from headrace.wal.ring.superblock_updates import SuperblockUpdates
 
 DURABLE = Superblock(
     sequence=7,

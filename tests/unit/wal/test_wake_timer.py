@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from headrace.wal.wake_timer import (
+from headrace.wal.ring.wake_timer import (
     KernelTimer,
     LoopTimer,
     WakeTimerFactory,

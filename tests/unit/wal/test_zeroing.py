@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 
 from headrace.config.node import WalConfig
-from headrace.wal import zeroing
 from headrace.wal.layout import RING_POSITION
+from headrace.wal.ring import zeroing
 from tests.simulation.disk import Completed, SimulatedDevice, SimulatedDisk, Submitted
 from tests.simulation.wal_run import WalOnDisk
 

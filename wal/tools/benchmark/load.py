@@ -12,11 +12,11 @@ from collections import deque
 from collections.abc import Callable
 
 from headrace.config.node import WalConfig
+from headrace.wal.device.open_device import DeviceOpener, open_device
 from headrace.wal.errors import WalError
-from headrace.wal.log import DeltaWal
-from headrace.wal.open_device import DeviceOpener, open_device
+from headrace.wal.ring.log import DeltaWal
+from headrace.wal.ring.wake_timer import WakeTimer, WakeTimerFactory, precise_timer
 from headrace.wal.tools.benchmark.figures import Load
-from headrace.wal.wake_timer import WakeTimer, WakeTimerFactory, precise_timer
 
 CLUSTER_ID = "benchmark"  # of the logs that a benchmark leaves behind
 _HEADER = bytes(33)  # the stream engine puts as much before each batch

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from headrace.config.node import WalConfig
 from headrace.config.uris import MIN_WAL_CAPACITY_BYTES
-from headrace.wal.content import Content, Kind
+from headrace.wal.device.kernel_queue import write_counters
 from headrace.wal.errors import WalDeviceError
-from headrace.wal.kernel_queue import write_counters
 from headrace.wal.layout import ShutdownType, Superblock
+from headrace.wal.ring.content import Content, Kind
+from headrace.wal.ring.wake_timer import precise_timer
 from headrace.wal.tools.benchmark.figures import (
     Counted,
     DeviceWork,
@@ -32,7 +33,6 @@ from headrace.wal.tools.benchmark.fio import fio_command, run_fio
 from headrace.wal.tools.benchmark.load import CLUSTER_ID, LoadDriver
 from headrace.wal.tools.formatting import Formatter
 from headrace.wal.tools.inspection import OfflineDevice
-from headrace.wal.wake_timer import precise_timer
 
 RECORD_SIZES = tuple(size * 1024 for size in (1, 4, 64, 128, 256, 1024))
 OFFERED_BYTES_PER_SECOND = 120 * 1024 * 1024  # of the article

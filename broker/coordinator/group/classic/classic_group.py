@@ -93,7 +93,7 @@ class ClassicGroup:
         member.session_timeout_ms = session_timeout_ms
 
     def rename_static_member(self, group_instance_id: str, new_member_id: str) -> Member:
-        """Give a static member a new id in place; its parked requests must have been answered."""
+        """Replace the id of a static member; its parked requests must have been answered."""
         old_member_id = self.static_members[group_instance_id]
         member = self.members[old_member_id]
         member.member_id = new_member_id

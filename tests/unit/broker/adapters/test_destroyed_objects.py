@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from headrace.broker.adapters.deletable_objects import MIN_LISTING_MS
 from headrace.broker.adapters.destroyed_objects import DestroyedObjects
+from headrace.metadata.leader.publishing import MAX_PUBLISH_S
 from headrace.metadata.published import NO_SNAPSHOT
-from headrace.metadata.publishing import MAX_PUBLISH_S
 
 RETENTION_MS = 5_000
 

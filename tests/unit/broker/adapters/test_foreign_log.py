@@ -22,9 +22,9 @@ from headrace.wal.errors import (
     WalIdentityError,
 )
 from headrace.wal.fence.port import NoFence
-from headrace.wal.log import DeltaWal
 from headrace.wal.objects.errors import WalObjectCorruptError
 from headrace.wal.objects.log import ObjectWal
+from headrace.wal.ring.log import DeltaWal
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 
 MIB = 1 << 20

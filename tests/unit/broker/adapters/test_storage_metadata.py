@@ -5,8 +5,8 @@ import pytest
 from headrace.broker.adapters.deletable_objects import MIN_LISTING_MS
 from headrace.broker.adapters.destroyed_objects import FIRST_SNAPSHOT_MS
 from headrace.broker.adapters.storage_metadata import StorageMetadata
-from headrace.metadata.client import NewTopic
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
+from headrace.metadata.follower.client import NewTopic
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.published import NO_SNAPSHOT
 from headrace.metadata.rpc.requests import CloseStream, OpenStreamBatch

@@ -11,7 +11,7 @@ from msgspec import structs
 from headrace.broker.adapters.foreign_log import ForeignLogs
 from headrace.metadata.images.logs import Drain, LogImage, LogState
 from headrace.metadata.records.logs import LogMedium
-from headrace.wal.device import explained
+from headrace.wal.device.block_device import explained
 from headrace.wal.errors import WalDeviceError, WalFenceError, WalIdentityError
 from headrace.wal.fence.port import DeviceFence, NoFence
 from headrace.wal.fence.reservation import ReservationFence

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from headrace.broker.adapters.wal_registry import LogAddress, WalRegistry, reach_below
-from headrace.metadata.client import MetadataClient, NewTopic
 from headrace.metadata.controller.decision import Decision
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError
+from headrace.metadata.follower.client import MetadataClient, NewTopic
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import LogImage, LogState
 from headrace.metadata.levels import METADATA_FEATURE
@@ -42,7 +42,7 @@ ADDRESS = LogAddress(LogMedium.FILE, ("/wal",))
 @pytest.fixture(params=[1, 2], ids=["keys", "logs"])
 def cluster(tmp_path, monkeypatch, request):
     """With keys in place of logs, and with logs."""
-    monkeypatch.setattr("headrace.metadata.startup.NEWEST", request.param)
+    monkeypatch.setattr("headrace.metadata.leader.startup.NEWEST", request.param)
     return Cluster(tmp_path / "metadata", request_timeout_ms=1_000)
 
 

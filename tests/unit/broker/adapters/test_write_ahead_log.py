@@ -14,9 +14,9 @@ from headrace.config.node import NodeConfig, WalConfig
 from headrace.invariants import InvariantError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.object_store.retrying import RetryingObjectStore
+from headrace.wal.device.lock_names import free_lock
+from headrace.wal.device.open_device import DeviceOpener, open_device
 from headrace.wal.fence.port import NoFence
-from headrace.wal.lock_names import free_lock
-from headrace.wal.open_device import DeviceOpener, open_device
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.wal_run import SMALL, FakeClock, SimulatedTimer
 

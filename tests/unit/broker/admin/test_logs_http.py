@@ -12,7 +12,7 @@ from headrace.broker.admin.json_http import MAX_BODY_BYTES
 from headrace.broker.admin.logs_http import LOSS_PATH, MAX_GENERATION, PATH
 from headrace.broker.telemetry.readiness import Readiness
 from headrace.metadata.errors import ControllerUnavailableError
-from headrace.metadata.log_admin import LogAdmin
+from headrace.metadata.follower.log_admin import LogAdmin
 from headrace.metadata.rpc.requests import AcceptLogLoss
 from headrace.network import SocketNetwork
 from tests.unit.metadata.pure_controller import PureController

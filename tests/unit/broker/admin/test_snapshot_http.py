@@ -12,9 +12,9 @@ from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.admin.snapshot_http import PATH
 from headrace.broker.telemetry.readiness import Readiness
 from headrace.metadata.errors import RefusedError
+from headrace.metadata.follower.log_admin import LogAdmin
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import decode_snapshot
-from headrace.metadata.log_admin import LogAdmin
 from headrace.network import SocketNetwork
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController

@@ -11,7 +11,7 @@ from headrace.broker.coordinator.group.coordinator import offsets_topic
 from headrace.config.definition import ConfigSource
 from headrace.config.describe import describe_topic
 from headrace.config.node import LogConfig, NodeConfig
-from headrace.metadata.client import NewTopic
+from headrace.metadata.follower.client import NewTopic
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import CreateTopicsRequest
 from tests.unit.broker.cluster_scene import NO_ID, FakeClient, FakeRegistry, ask

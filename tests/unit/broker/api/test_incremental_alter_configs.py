@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from headrace.broker.api.incremental_alter_configs import IncrementalAlterConfigsHandler
-from headrace.metadata.client import ConfigOperation
+from headrace.metadata.follower.client import ConfigOperation
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import IncrementalAlterConfigsRequest
 from tests.unit.broker.cluster_scene import FakeClient, ask

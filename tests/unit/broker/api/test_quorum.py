@@ -10,7 +10,7 @@ from headrace.broker.api.describe_quorum import DescribeQuorumHandler
 from headrace.broker.api.remove_raft_voter import RemoveRaftVoterHandler
 from headrace.broker.api.unregister_broker import UnregisterBrokerHandler
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
-from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.rpc.requests import AddVoter, DescribeQuorum, RemoveVoter, UnregisterBroker
 from headrace.metadata.rpc.responses import Done, QuorumDescribed, QuorumMember

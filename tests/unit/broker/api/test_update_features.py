@@ -6,8 +6,8 @@ import pytest
 
 from headrace.broker.api.update_features import UpdateFeaturesHandler
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.levels import METADATA_FEATURE
-from headrace.metadata.quorum_admin import QuorumAdmin
 from headrace.metadata.rpc.requests import FeatureUpdate, UpdateFeatures, UpgradeType
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import UpdateFeaturesRequest

@@ -11,7 +11,7 @@ from headrace.broker.cluster.topic_creation import (
 from headrace.broker.coordinator.group.coordinator import OFFSETS_TOPIC_CONFIGS, offsets_topic
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.config.node import GroupConfig, LogConfig
-from headrace.metadata.client import NewTopic
+from headrace.metadata.follower.client import NewTopic
 from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.cluster_scene import FakeClient, FakeRegistry, run
 

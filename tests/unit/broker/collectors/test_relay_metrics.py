@@ -1,8 +1,8 @@
 from prometheus_client import CollectorRegistry, generate_latest
 
 from headrace.broker.collectors.relay_metrics import RelayCollector, TransportCollector
+from headrace.metadata.leader.relays import RelayStatistics
 from headrace.metadata.net.quorum_transport import TransportStatistics
-from headrace.metadata.relays import RelayStatistics
 
 
 def test_both_ends_show_what_is_passed_on() -> None:

@@ -9,7 +9,7 @@ from headrace.broker.node import admin as module
 from headrace.broker.node.admin import NO_ADMIN_ENDPOINT, SERVING, NodeAdmin
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import TelemetryConfig
-from headrace.metadata.log_admin import LogAdmin
+from headrace.metadata.follower.log_admin import LogAdmin
 from headrace.metadata.rpc.requests import AcceptLogLoss
 from tests.unit.metadata.pure_controller import PureController
 

@@ -10,7 +10,7 @@ import pytest
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Fencing, Node, NodeAddress
 from headrace.config.node import WalConfig
-from headrace.wal.device import explained
+from headrace.wal.device.block_device import explained
 from headrace.wal.fence.command import CommandFence
 from headrace.wal.fence.make import make_fence
 from headrace.wal.fence.port import DeviceFence, NoFence

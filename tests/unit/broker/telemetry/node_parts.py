@@ -11,8 +11,8 @@ from headrace.protocol.errors import ErrorCode
 from headrace.storage.errors import FailureKind
 from headrace.storage.object_store.statistics import Operation, StoreStatistics
 from headrace.storage.stats import EngineStats
-from headrace.wal.latencies import WriteQueue
-from headrace.wal.submissions import WriteStatistics
+from headrace.wal.device.latencies import WriteQueue
+from headrace.wal.device.submissions import WriteStatistics
 
 
 class FakeEngine:

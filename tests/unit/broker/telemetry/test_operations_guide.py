@@ -28,9 +28,9 @@ from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.metadata.balance.cluster import BalancePlan
 from headrace.metadata.balance.state import BalanceSettings, BalanceState
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.leader.publishing import PublishingStatistics
+from headrace.metadata.leader.relays import RelayStatistics
 from headrace.metadata.net.quorum_transport import TransportStatistics
-from headrace.metadata.publishing import PublishingStatistics
-from headrace.metadata.relays import RelayStatistics
 from headrace.storage.cache.data_blocks import DataBlockStatistics
 from headrace.storage.cache.index_cache import IndexCacheStatistics
 from headrace.storage.compaction.statistics import CompactionStatistics

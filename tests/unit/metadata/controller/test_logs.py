@@ -5,10 +5,10 @@ import pytest
 from headrace.broker.adapters.wal_registry import require_known_wal
 from headrace.metadata.controller.features import Readers, update_features
 from headrace.metadata.controller.logs import has_keys_left, replace_keys
-from headrace.metadata.described_logs import waiting_logs
 from headrace.metadata.images.log_keys import UNKNOWN_GENERATION
 from headrace.metadata.images.logs import LogState
 from headrace.metadata.levels import METADATA_FEATURE, READ_HERE
+from headrace.metadata.offline.described_logs import waiting_logs
 from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium, LogReach

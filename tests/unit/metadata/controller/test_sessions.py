@@ -5,7 +5,7 @@ from headrace.metadata.controller.sessions import (
     Registered,
     tick_interval_ms,
 )
-from headrace.metadata.lease import lease_length_ms
+from headrace.metadata.follower.lease import lease_length_ms
 
 TIMEOUT = 9_000
 TICK = tick_interval_ms(TIMEOUT)

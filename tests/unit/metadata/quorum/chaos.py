@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 
 from headrace.config.node import Endpoint
-from headrace.metadata.client import BrokerIdentity, MetadataClient, NewTopic
 from headrace.metadata.errors import MetadataError
+from headrace.metadata.follower.client import BrokerIdentity, MetadataClient, NewTopic
 from headrace.metadata.image import BrokerState
 from headrace.metadata.rpc.requests import AddVoter, RemoveVoter
 from headrace.protocol.errors import ErrorCode

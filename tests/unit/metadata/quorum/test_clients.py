@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from headrace.config.node import Endpoint
-from headrace.metadata.client import BrokerIdentity, MetadataClient, NewTopic
 from headrace.metadata.errors import NodeFencedError
+from headrace.metadata.follower.client import BrokerIdentity, MetadataClient, NewTopic
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.quorum.three_controllers import (
     HOP_S,

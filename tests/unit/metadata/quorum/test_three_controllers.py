@@ -5,9 +5,10 @@ from functools import partial
 
 import pytest
 
-from headrace.metadata import driver
 from headrace.metadata.controller.decision import Decision
 from headrace.metadata.errors import MetadataIdentityError, MetadataLogFailedError, RefusedError
+from headrace.metadata.leader import driver
+from headrace.metadata.leader.startup import opening_records
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.raft.effects import RaftSettings, Role
 from headrace.metadata.raft.messages import VoteResponse
@@ -16,7 +17,6 @@ from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.rpc.frames import LeaderAddress
 from headrace.metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
 from headrace.metadata.rpc.responses import Done
-from headrace.metadata.startup import opening_records
 from headrace.protocol.errors import ErrorCode
 from tests.simulation.directory import SimulatedDirectoryDisk
 from tests.unit.metadata.quorum.three_controllers import (

@@ -3,8 +3,9 @@
 import asyncio
 from functools import partial
 
-from headrace.metadata import driver, service, snapshot_download
 from headrace.metadata.errors import MetadataVersionError
+from headrace.metadata.follower import snapshot_download
+from headrace.metadata.leader import driver, service
 from headrace.metadata.levels import METADATA_FEATURE, NEWEST, READ_HERE, UNTOLD, level_of
 from headrace.metadata.quorum import told_levels
 from headrace.metadata.raft.effects import RaftSettings

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from headrace.config.node import MetadataConfig, Voter
 from headrace.metadata.controller.decision import ConfigRules
-from headrace.metadata.driver import ControllerNode
+from headrace.metadata.leader.driver import ControllerNode
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.net.framing import encode_message
 from headrace.metadata.records.brokers import BrokerEndpoint

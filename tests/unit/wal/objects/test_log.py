@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from headrace.wal.device.submissions import WriteStatistics
 from headrace.wal.errors import (
     WalDeviceError,
     WalFailedError,
@@ -21,7 +22,6 @@ from headrace.wal.objects.port import BucketRefusedError
 from headrace.wal.objects.read_ahead import ObjectReadAhead
 from headrace.wal.objects.requests import Requests
 from headrace.wal.port import Medium
-from headrace.wal.submissions import WriteStatistics
 from tests.simulation.bucket import CALM, SimulatedBucket, Weather
 from tests.simulation.object_wal_race import SMALL
 from tests.simulation.virtual_time import run

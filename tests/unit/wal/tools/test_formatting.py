@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from headrace.wal.content import END_BYTES, Content, Kind, examine
+from headrace.wal.device.file_device import open_file
 from headrace.wal.errors import WalDeviceError, WalLockedError, WalVersionError
-from headrace.wal.file_device import open_file
 from headrace.wal.layout import PAGE_BYTES, RING_POSITION, align_down
+from headrace.wal.ring.content import END_BYTES, Content, Kind, examine
 from headrace.wal.tools.formatting import Formatter, WalNotEmptyError
 from headrace.wal.tools.inspection import OfflineDevice
 from tests.unit.wal.log_files import LOG, graceful, image, two_blocks, written

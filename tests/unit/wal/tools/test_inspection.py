@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from headrace.wal import holders
-from headrace.wal.content import Content, Kind
+from headrace.wal.device import holders
+from headrace.wal.device.file_device import open_file
+from headrace.wal.device.holders import exclusive_lock, find_writer
 from headrace.wal.errors import WalLockedError, WalVersionError
-from headrace.wal.file_device import open_file
-from headrace.wal.holders import exclusive_lock, find_writer
 from headrace.wal.layout import FORMATTING_SLOT, PAGE_BYTES
+from headrace.wal.ring.content import Content, Kind
 from headrace.wal.tools.inspection import inspect
 from tests.unit.wal.log_files import LOG, image, two_blocks, written
 from tests.unit.wal.test_layout import of_version

@@ -9,7 +9,7 @@ import pytest
 from headrace.wal.errors import WalChangedError, WalDeviceError, WalForeignError
 from headrace.wal.layout import RING_POSITION
 from headrace.wal.port import RecoveredRecord
-from headrace.wal.reader import WalReader
+from headrace.wal.ring.reader import WalReader
 from headrace.wal.tools import verification
 from headrace.wal.tools.verification import MAX_ATTEMPTS, Soundness, Verification
 from tests.unit.wal.log_files import graceful, image, two_blocks, written

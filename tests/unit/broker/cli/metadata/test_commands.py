@@ -7,9 +7,9 @@ import pytest
 
 from headrace.broker.cli.root import run
 from headrace.metadata.log.snapshot_format import decode_snapshot, encode_snapshot
-from headrace.metadata.offline import read_offline
+from headrace.metadata.offline.directory import read_offline
+from headrace.metadata.offline.rebuilding import NEVER_MS
 from headrace.metadata.published import published_key
-from headrace.metadata.rebuilding import NEVER_MS
 from headrace.metadata.records.entry import SnapshotId
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.retrying import RetryingObjectStore

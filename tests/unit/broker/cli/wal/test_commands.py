@@ -15,7 +15,7 @@ from headrace.config.node import WalConfig
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.filesystem import FileObjectStore
 from headrace.storage.record_batch import encode_header
-from headrace.wal.file_device import open_file
+from headrace.wal.device.file_device import open_file
 from headrace.wal.layout import FORMATTING_SLOT, PAGE_BYTES, RING_POSITION
 from headrace.wal.objects.log import ObjectWal
 from tests.unit.wal.log_files import LOG, block, graceful, image, two_blocks, written

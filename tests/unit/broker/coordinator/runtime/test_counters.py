@@ -20,7 +20,7 @@ from headrace.broker.coordinator.runtime.partitioning import partition_for_key
 from headrace.broker.coordinator.runtime.shard import NO_PRODUCER_EPOCH, ShardEvent
 from headrace.broker.coordinator.runtime.topic_logs import CoordinatorElections, TopicLogs
 from headrace.config.node import LogConfig, NetworkConfig
-from headrace.metadata.client import NewTopic
+from headrace.metadata.follower.client import NewTopic
 from headrace.metadata.records.topics import RemoveTopicRecord
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.batch import NO_PRODUCER_ID, split_batches

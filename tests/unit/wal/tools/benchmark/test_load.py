@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from headrace.config.node import WalConfig
 from headrace.wal.layout import RING_POSITION
+from headrace.wal.ring.wake_timer import LoopTimer
 from headrace.wal.tools.benchmark.figures import Load
 from headrace.wal.tools.benchmark.load import LoadDriver
-from headrace.wal.wake_timer import LoopTimer
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.virtual_time import run
 

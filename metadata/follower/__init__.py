@@ -1,0 +1,1 @@
+"""What a broker does: it follows the metadata log, keeps its session, and asks the leader."""

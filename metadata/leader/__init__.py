@@ -1,0 +1,1 @@
+"""What a controller does while it leads, and what it starts from."""

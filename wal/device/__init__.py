@@ -1,0 +1,1 @@
+"""Files and block devices, and the ways to write them."""
