@@ -139,7 +139,9 @@ def cases() -> list[Case]:
             7,
             OffsetFetchRequest(
                 group_id=GROUP,
-                topics=[OffsetFetchRequest.OffsetFetchRequestTopic(name=TOPIC, partition_indexes=[0])],
+                topics=[
+                    OffsetFetchRequest.OffsetFetchRequestTopic(name=TOPIC, partition_indexes=[0])
+                ],
             ),
         ),
         Case(
@@ -252,7 +254,9 @@ def main() -> None:
     print(f"{'request':<28}{'calls':>7}{'across':>8}{'files':>7}{'loop us':>9}")
     with Broker() as broker:
         client = Client(broker.bootstrap)
-        topic = CreateTopicsRequest.CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)
+        topic = CreateTopicsRequest.CreatableTopic(
+            name=TOPIC, num_partitions=1, replication_factor=1
+        )
         made = CreateTopicsRequest(topics=[topic], timeout_ms=10_000)
         client.ask(client.frame(Case("", ApiKey.CREATE_TOPICS, 5, made)))
         every = cases()

@@ -15,11 +15,17 @@ from uuid import UUID
 
 import uvloop
 
-from headrace.broker.coordinator.batching import PendingBatches
-from headrace.broker.coordinator.coordinator_logs import READ_BYTES
+from headrace.broker.coordinator.runtime.batching import PendingBatches
+from headrace.broker.coordinator.runtime.topic_logs import READ_BYTES
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import replay_log
-from headrace.broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
+from headrace.broker.coordinator.runtime.loading import replay_log
+from headrace.broker.coordinator.group.record_runs import decode_records
+from headrace.broker.coordinator.group.records import encode_record
+from headrace.broker.coordinator.group.records import (
+    OffsetCommitKey,
+    OffsetCommitValue,
+    OffsetRecord,
+)
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.runtime_tuning import started, tune
 from headrace.config.node import GroupConfig, StorageConfig
@@ -116,7 +122,7 @@ def batches(log: Iterable[Sequence[OffsetRecord]]) -> Iterator[StreamRecordBatch
     """The batches of records that are written together."""
     first = 0
     for records in log:
-        pending = PendingBatches()
+        pending = PendingBatches(encode_record)
         pending.add(records, NOW_MS)
         while (batch := pending.next()) is not None:
             payload = memoryview(batch.encode())
@@ -145,7 +151,9 @@ async def main(groups: int, offsets: int, times: int, together: int, runs: int) 
     for _ in range(runs):
         blocks, shard = BlockCache(config, store, control, CLUSTER_ID), GroupShard(GroupConfig())
         turn, began_s = LongestTurn(), time.process_time()
-        await replay_log(Log(blocks, end_offset), shard.replay, TurnShare(time.perf_counter))  # type: ignore[arg-type]
+        await replay_log(
+            Log(blocks, end_offset), shard, decode_records, TurnShare(time.perf_counter)
+        )  # type: ignore[arg-type]
         used_s, count = time.process_time() - began_s, shard.live.count
         assert count == groups * offsets
         print(

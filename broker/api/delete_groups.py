@@ -15,7 +15,7 @@ Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;
 
 from typing import Final
 
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError

@@ -17,9 +17,9 @@ Source: DescribeGroupsRequest.json, DescribeGroupsResponse.json;
 
 from typing import Final
 
+from headrace.broker.coordinator.group.classic.states import GroupState
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import DescribedGroup
-from headrace.broker.coordinator.group.states import GroupState
-from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError

@@ -17,13 +17,13 @@ Source: JoinGroupRequest.json, JoinGroupResponse.json; `GroupCoordinatorService.
 
 from typing import Final
 
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import (
     NO_MEMBER_ID,
     JoinProtocol,
     JoinRequest,
     JoinResult,
 )
-from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.node import GroupConfig
 from headrace.protocol.api_keys import ApiKey

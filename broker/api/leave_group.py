@@ -15,8 +15,8 @@ Source: LeaveGroupRequest.json, LeaveGroupResponse.json; `GroupMetadataManager.c
 
 from typing import Final
 
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import LeavingMember
-from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError

@@ -12,8 +12,8 @@ Source: ListGroupsRequest.json, ListGroupsResponse.json; `GroupMetadataManager.l
 
 from typing import Final
 
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import ListedGroup
-from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError

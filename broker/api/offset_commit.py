@@ -2,7 +2,7 @@
 
 Behaviour:
   * Answered when the offsets are durable. For which commits a group accepts see
-    `headrace.broker.coordinator.group.committing`.
+    `headrace.broker.coordinator.group.classic.committing`.
   * Partitions that do not exist get UNKNOWN_TOPIC_OR_PARTITION (an unknown topic id:
     UNKNOWN_TOPIC_ID), the others are committed.
   * An error of the group is given to each partition.
@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import CommitRequest, OffsetEntry
-from headrace.broker.coordinator.ports import TopicDirectory
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.group.topics import TopicDirectory
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError

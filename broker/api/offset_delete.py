@@ -12,8 +12,8 @@ Source: OffsetDeleteRequest.json, OffsetDeleteResponse.json; KIP-496;
 `OffsetMetadataManager.deleteOffsets`.
 """
 
-from headrace.broker.coordinator.ports import TopicDirectory
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
+from headrace.broker.coordinator.group.topics import TopicDirectory
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError

@@ -26,10 +26,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
+from headrace.broker.coordinator.group.records import OffsetCommitValue
 from headrace.broker.coordinator.group.requests import CommittedOffset, OffsetQuery
-from headrace.broker.coordinator.ports import TopicDirectory
-from headrace.broker.coordinator.records import OffsetCommitValue
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.group.topics import TopicDirectory
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError

@@ -7,8 +7,8 @@ import msgspec
 
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
-from headrace.broker.coordinator.coordinator_logs import OffsetsTopicLogs
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
+from headrace.broker.coordinator.runtime.topic_logs import TopicLogs
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.telemetry.request_metrics import RequestMetrics
@@ -27,7 +27,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     cluster: ClusterView
     creation: TopicCreation
     coordinator: GroupCoordinator
-    offsets_logs: OffsetsTopicLogs
+    offsets_logs: TopicLogs
     wall_clock_ms: Callable[[], int]
     metrics: RequestMetrics
     rng: random.Random

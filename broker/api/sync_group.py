@@ -16,8 +16,8 @@ Source: SyncGroupRequest.json, SyncGroupResponse.json; `GroupMetadataManager.cla
 
 from typing import Final
 
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import SyncRequest, SyncResult
-from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.registry import PartitionRegistry
-from headrace.config.node import GroupConfig, LogConfig
+from headrace.config.node import LogConfig
 from headrace.metadata.follower.client import MetadataClient, NewTopic, TopicResult
 from headrace.metadata.topic_names import is_valid_topic_name
 from headrace.protocol.errors import ErrorCode
@@ -14,13 +15,6 @@ from headrace.protocol.errors import ErrorCode
 logger = logging.getLogger("headrace.topics")
 
 OPENING_TIMEOUT_MS = 10_000
-OFFSETS_TOPIC_CONFIGS = {
-    "cleanup.policy": "compact",
-    "compression.type": "producer",
-    "segment.bytes": "104857600",
-}
-
-
 MAX_TOPICS = 10_000  # of one request: as many as partitions, of which each has one at least
 TOPICS_AT_ONCE = 50  # in one change of the metadata
 
@@ -33,6 +27,14 @@ def _in_parts(topics: Sequence[NewTopic]) -> Iterator[Sequence[NewTopic]]:
         yield topics[start : start + TOPICS_AT_ONCE]
 
 
+class CoordinatorTopic(NamedTuple):
+    """An internal topic: its coordinator needs it, and it is created on first use."""
+
+    name: str
+    partitions: int
+    configs: Mapping[str, str]
+
+
 class TopicCreation:
     """Creates topics and waits until their partitions are open where this broker leads them."""
 
@@ -42,12 +44,12 @@ class TopicCreation:
         partitions: PartitionRegistry,
         *,
         log: LogConfig,
-        groups: GroupConfig,
+        internal: Sequence[CoordinatorTopic],
     ) -> None:
         self._client = client
         self._partitions = partitions
         self._log = log
-        self._groups = groups
+        self._internal = {topic.name: topic for topic in internal}
         # One automatic creation at a time: many clients request the same new topic at once.
         self._automatic = asyncio.Lock()
 
@@ -74,8 +76,9 @@ class TopicCreation:
             wanted = [name for name in names if image.topic(name) is None]
             topics = []
             for name in wanted:
-                if name == OFFSETS_TOPIC:
-                    topics.append(self._offsets_topic())
+                if name in self._internal:
+                    _, partitions, configs = self._internal[name]
+                    topics.append(NewTopic(name, partitions, dict(configs)))
                 elif (
                     self._log.auto_create_topics
                     and name not in INTERNAL_TOPICS
@@ -98,8 +101,3 @@ class TopicCreation:
         if not is_valid_topic_name(name):
             return ErrorCode.INVALID_TOPIC_EXCEPTION
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
-    def _offsets_topic(self) -> NewTopic:
-        return NewTopic(
-            OFFSETS_TOPIC, self._groups.offsets_topic_partitions, dict(OFFSETS_TOPIC_CONFIGS)
-        )

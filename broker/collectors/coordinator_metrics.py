@@ -1,18 +1,19 @@
 """Metrics of the group coordinator's log: how long it is, how much of it is live, what was given up."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from headrace.broker.telemetry.families import counter, gauge
 
 
 class CoordinatorCollector(Collector):
     """Shows the partitions of `__consumer_offsets` that this broker leads, together."""
 
-    def __init__(self, coordinator: GroupCoordinator) -> None:
+    def __init__(self, coordinator: CoordinatorRuntime[Any, Any]) -> None:
         self._coordinator = coordinator
 
     def describe(self) -> Iterable[Metric]:

@@ -1,1 +1,1 @@
-"""Group coordination: state in the log of `__consumer_offsets`, and its drivers."""
+"""Coordinators: a runtime for shards of any kind, and the kinds."""

@@ -15,8 +15,8 @@ from headrace.broker.collectors.background_metrics import BackgroundCollector
 from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
 from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.collectors.node_metrics import NodeCollector
-from headrace.broker.coordinator.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator, offsets_topic
+from headrace.broker.coordinator.runtime.topic_logs import CoordinatorElections, TopicLogs
 from headrace.broker.network.listener import Listener
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.node.environment import NodeEnvironment
@@ -93,17 +93,16 @@ class BrokerParts:
             wall_clock_ms=wall_clock_ms,
         )
         self.retention = Retention(self.partitions, config.log, wall_clock_ms)
-        self._creation = TopicCreation(
-            client, self.partitions, log=config.log, groups=config.groups
-        )
+        offsets = offsets_topic(config.groups)
+        self._creation = TopicCreation(client, self.partitions, log=config.log, internal=[offsets])
         self._cluster = ClusterView(lambda: client.image, config.node_id, config.network)
-        self._offsets_logs = OffsetsTopicLogs(
+        self._offsets_logs = TopicLogs(
+            offsets,
             client=client,
             partitions=self.partitions,
             creation=self._creation,
             engine=self.engine,
             cluster=self._cluster,
-            config=config.groups,
             wall_clock_ms=wall_clock_ms,
         )
         self.coordinator = GroupCoordinator(
@@ -113,7 +112,7 @@ class BrokerParts:
             rng=rng,
             clock_s=environment.monotonic_s,
         )
-        self._subscribe(CoordinatorElections(self.coordinator))
+        self._subscribe(CoordinatorElections([self.coordinator.runtime]))
         self.requests = RequestMetrics(environment.monotonic_s)
 
     def _subscribe(self, elections: CoordinatorElections) -> None:

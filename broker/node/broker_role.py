@@ -276,7 +276,7 @@ class BrokerRole:
                 EndsAhead(
                     client=client, blocks=parts.block_cache, node_id=self._config.node_id
                 ).run(),
-                parts.coordinator.run(),
+                parts.coordinator.runtime.run(),
                 self._load_handlers(dispatcher),
                 dispatcher.run(),
             ]
@@ -350,7 +350,7 @@ class BrokerRole:
         added.expose(
             parts.collector(listener),
             parts.background_collector(),
-            CoordinatorCollector(parts.coordinator),
+            CoordinatorCollector(parts.coordinator.runtime),
             parts.budget_collector(),
             parts.block_cache_collector(),
             MetadataCollector(client),

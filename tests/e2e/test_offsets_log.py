@@ -5,7 +5,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from headrace.broker.coordinator.rewriting import MIN_LOG_BYTES
+from headrace.broker.coordinator.runtime.rewriting import MIN_LOG_BYTES
 from tests.e2e.admin_calls import committed_offsets
 from tests.e2e.broker_process import HeadraceProcess
 

@@ -5,8 +5,7 @@ import contextlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.broker.coordinator.record_fields import CorruptRecordError
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.records import (
     CoordinatorRecord,
     GroupMetadataValue,
     GroupRecord,
@@ -17,6 +16,7 @@ from headrace.broker.coordinator.records import (
     decode_record,
     encode_record,
 )
+from headrace.broker.coordinator.runtime.record_fields import CorruptRecordError
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(2**63), 2**63 - 1)

@@ -11,10 +11,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
-from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind
-from headrace.broker.coordinator.group.requests import DeletedTopic, JoinProtocol, LeavingMember
-from headrace.broker.coordinator.group.states import GroupState
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.deadlines import DeadlineKey, DeadlineKind
+from headrace.broker.coordinator.group.classic.states import GroupState
+from headrace.broker.coordinator.group.requests import JoinProtocol, LeavingMember
+from headrace.broker.coordinator.runtime.shard import DeletedTopic
+from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import Scene, offset, subscription
 
@@ -195,7 +197,9 @@ class GroupMachine(RuleBasedStateMachine):
     @rule(topic=TOPICS)
     def delete_topic(self, topic: str) -> None:
         scene = self.scene
-        scene.do(scene.shard.forget_topic(DeletedTopic(topic, UUID(int=1)), scene.now))
+        scene.do(
+            scene.shard.new_image(MetadataImage(), [DeletedTopic(topic, UUID(int=1))], scene.now)
+        )
 
     @rule(duration_ms=st.sampled_from([0, 1, 500, 3_000, 5_999, 8_000, 25_000]))
     def time_passes(self, duration_ms: int) -> None:

@@ -14,24 +14,22 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.broker.coordinator import rewriting
-from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.records import (
     CoordinatorRecord,
     OffsetRecord,
     decode_record,
     estimated_group_bytes,
     estimated_offset_bytes,
 )
-from headrace.broker.coordinator.shard_driver import ShardDriver
-from headrace.broker.coordinator.statistics import CoordinatorStatistics
-from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.runtime import rewriting
+from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import KafkaError
 from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.record import decode_records
-from tests.unit.broker.coordinator.fake_log import FakeLog, commit_request, loop_clock
-from tests.unit.broker.coordinator.test_shard_driver import Bench
+from tests.unit.broker.coordinator.fake_log import FakeLog, commit_request, replay
+from tests.unit.broker.coordinator.runtime.test_driver import Bench, new_driver
 from tests.unit.broker.coordinator.virtual_time import run, settle
 
 KEPT = "kept"  # nobody deletes from this group
@@ -90,7 +88,7 @@ def size_of(record: CoordinatorRecord) -> int:
 def replayed(records: list[CoordinatorRecord]) -> GroupShard:
     shard = GroupShard(CONFIG)
     for record in records:
-        shard.replay(record)
+        replay(shard, record)
     return shard
 
 
@@ -124,12 +122,7 @@ class World:
             assert committed.get(partition, offset) >= offset  # it may have expired
 
     async def elect(self) -> None:
-        turns = TurnShare(
-            lambda: 0.0, share_s=0.0
-        )  # every piece of work waits for a turn of its own
-        driver = ShardDriver(
-            0, self.log, CONFIG, loop_clock, turns=turns, statistics=self.statistics
-        )
+        driver = new_driver(0, self.log, CONFIG, self.statistics)
         self.bench = Bench(self.log, driver)
         self.bench.task = asyncio.create_task(driver.run())
         await settle()

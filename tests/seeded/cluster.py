@@ -57,9 +57,9 @@ BUGS = (
     SeededBug(
         "cluster-06",
         "a coordinator that starts again does not read the offsets of its groups",
-        "broker/coordinator/loading.py",
+        "broker/coordinator/runtime/loading.py",
         "replay_log",
-        "replay(decoded)",
+        "replay(offset, producer_id, producer_epoch, decoded)",
         "count += 0",
         simulated=Simulated("kills"),
     ),

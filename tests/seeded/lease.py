@@ -65,36 +65,36 @@ BUGS = (
     SeededBug(
         "lease-06",
         "a group is served without the lease",
-        "broker/coordinator/runtime.py",
-        "GroupCoordinator._driver",
+        "broker/coordinator/runtime/coordinator_runtime.py",
+        "CoordinatorRuntime.driver",
         """
-            self._require_valid_lease()
+            self.require_valid_lease()
             return driver
         """,
         "return driver",
-        f"{_UNIT}/coordinator/test_runtime.py::test_without_a_certain_lease_nobody_is_answered",
+        f"{_UNIT}/coordinator/group/test_coordinator.py::test_without_a_certain_lease_nobody_is_answered",
     ),
     SeededBug(
         "lease-07",
         "a rebalance that ends by its deadline is told without the lease",
-        "broker/coordinator/runtime.py",
-        "GroupCoordinator.join",
+        "broker/coordinator/group/coordinator.py",
+        "GroupCoordinator._park",
         """
-            self._require_valid_lease()
-            return joined
+            self.runtime.require_valid_lease()
+            return answer
         """,
-        "return joined",
-        f"{_UNIT}/coordinator/test_runtime.py"
+        "return answer",
+        f"{_UNIT}/coordinator/group/test_coordinator.py"
         "::test_a_join_that_ends_without_a_certain_lease_is_not_told",
     ),
     SeededBug(
         "lease-08",
         "a broker names itself as coordinator without the lease",
-        "broker/coordinator/coordinator_logs.py",
-        "OffsetsTopicLogs.coordinator_node",
+        "broker/coordinator/runtime/topic_logs.py",
+        "TopicLogs.coordinator_node",
         "leader == self._cluster.node_id and not self.is_lease_valid()",
         "False",
-        f"{_UNIT}/coordinator/test_coordinator_logs.py"
+        f"{_UNIT}/coordinator/runtime/test_topic_logs.py"
         "::test_a_broker_whose_lease_is_not_certain_does_not_name_itself",
     ),
     SeededBug(

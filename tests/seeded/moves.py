@@ -156,11 +156,11 @@ BUGS = (
     SeededBug(
         "moves-16",
         "a commit that comes while the coordinator's partition is being loaded is refused",
-        "broker/coordinator/runtime.py",
-        "GroupCoordinator._loaded",
+        "broker/coordinator/runtime/coordinator_runtime.py",
+        "CoordinatorRuntime.loaded",
         "await driver.loaded()",
         "pass",
-        "tests/unit/broker/coordinator/test_runtime.py::test_a_commit_waits_for_a_partition_that_is_loaded",
+        "tests/unit/broker/coordinator/group/test_coordinator.py::test_a_commit_waits_for_a_partition_that_is_loaded",
     ),
     SeededBug(
         "moves-17",

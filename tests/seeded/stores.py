@@ -125,21 +125,21 @@ BUGS = (
     SeededBug(
         "stores-10",
         "a mistake while groups are loaded is only logged",
-        "broker/coordinator/shard_driver.py",
+        "broker/coordinator/runtime/driver.py",
         "ShardDriver._load",
-        'report_error(f"load of coordinator partition {self._partition}", error)',
-        'logger.exception("load of coordinator partition %d", self._partition)',
-        "tests/unit/broker/coordinator/test_shard_driver.py"
+        'report_error(f"load of coordinator partition {self._name}", error)',
+        'logger.exception("load of coordinator partition %s", self._name)',
+        "tests/unit/broker/coordinator/runtime/test_driver.py"
         "::test_a_mistake_while_a_log_is_loaded_is_handed_to_the_loop",
     ),
     SeededBug(
         "stores-11",
         "a mistake at a deadline of groups is only logged",
-        "broker/coordinator/shard_driver.py",
+        "broker/coordinator/runtime/driver.py",
         "ShardDriver._expire",
-        'report_error(f"deadline of coordinator partition {self._partition}", error)',
-        'logger.exception("deadline of coordinator partition %d", self._partition)',
-        "tests/unit/broker/coordinator/test_shard_driver.py"
+        'report_error(f"deadline of coordinator partition {self._name}", error)',
+        'logger.exception("deadline of coordinator partition %s", self._name)',
+        "tests/unit/broker/coordinator/runtime/test_driver.py"
         "::test_a_mistake_at_a_deadline_is_handed_to_the_loop",
     ),
     SeededBug(

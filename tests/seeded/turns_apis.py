@@ -2,7 +2,7 @@
 
 from tests.seeded.bug import SeededBug
 
-_OFFSETS = "tests/unit/broker/coordinator/test_many_offsets.py"
+_OFFSETS = "tests/unit/broker/coordinator/group/test_many_offsets.py"
 _TUNING = "tests/unit/broker/telemetry/test_runtime_tuning.py"
 
 BUGS = (
@@ -29,25 +29,25 @@ BUGS = (
     SeededBug(
         "turns-32",
         "a batch of a group's records has any number of records",
-        "broker/coordinator/batching.py",
+        "broker/coordinator/runtime/batching.py",
         "PendingBatch.has_room",
-        "len(self._records) < MAX_BATCH_RECORDS",
+        "len(self._records) + count <= MAX_BATCH_RECORDS",
         "True",
         f"{_OFFSETS}::test_a_batch_has_a_bounded_number_of_records",
     ),
     SeededBug(
         "turns-33",
         "a group that is being deleted in parts is served",
-        "broker/coordinator/runtime.py",
+        "broker/coordinator/group/coordinator.py",
         "GroupCoordinator._delete_group",
         """
             self._deleting.add(group_id)
             try:
-                await self._turns.pause()
+                await self.runtime.turns.pause()
             finally:
                 self._deleting.discard(group_id)
         """,
-        "await self._turns.pause()",
+        "await self.runtime.turns.pause()",
         f"{_OFFSETS}::test_a_group_of_many_offsets_is_deleted_some_at_a_time",
     ),
     SeededBug(

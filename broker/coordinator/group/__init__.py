@@ -1,1 +1,1 @@
-"""Classic consumer groups and committed offsets. Pure."""
+"""Consumer groups and committed offsets: the first kind of shard."""

@@ -1,10 +1,10 @@
-"""The records from which a load makes a shard as it is now: how many, about how large, and they themselves."""
+"""The records from which a load makes a shard as it is now: how many, about how large, and they themselves. Pure."""
 
 from collections.abc import Iterator, Mapping
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
 from headrace.broker.coordinator.group.offsets import CommittedOffsets
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.records import (
     CoordinatorRecord,
     GroupMetadataValue,
     GroupRecord,

@@ -1,4 +1,4 @@
-"""Committed offsets of a shard's groups, and which of them have expired.
+"""Committed offsets of a shard's groups, and which of them have expired. Pure.
 
 Source: `OffsetMetadataManager`, `OffsetExpirationConditionImpl` of Apache Kafka; KIP-211
 (retention), KIP-496 (topics of a live group that are no longer subscribed to).
@@ -6,10 +6,9 @@ Source: `OffsetMetadataManager`, `OffsetExpirationConditionImpl` of Apache Kafka
 
 from collections.abc import Iterator
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
-from headrace.broker.coordinator.group.requests import CommittedOffset, DeletedTopic, OffsetQuery
-from headrace.broker.coordinator.group.states import GroupState
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.states import GroupState
+from headrace.broker.coordinator.group.records import (
     NO_TIMESTAMP,
     OffsetCommitKey,
     OffsetCommitValue,
@@ -17,6 +16,8 @@ from headrace.broker.coordinator.records import (
     OffsetRun,
     estimated_offset_bytes,
 )
+from headrace.broker.coordinator.group.requests import CommittedOffset, OffsetQuery
+from headrace.broker.coordinator.runtime.shard import DeletedTopic
 
 TopicOffsets = dict[str, dict[int, OffsetCommitValue]]
 

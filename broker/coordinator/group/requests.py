@@ -1,28 +1,26 @@
-"""Requests to a group shard and its answers, independent of the wire format and its versions.
+"""Requests to a group shard and its answers, independent of the wire format and its versions. Pure.
 
 A JoinGroup and a SyncGroup may be parked: they have a token, an integer that the caller chose,
 and are answered with that token, by the same decision or a later one.
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import msgspec
 
-from headrace.broker.coordinator.records import OffsetCommitValue
+from headrace.broker.coordinator.group.records import CoordinatorRecord, OffsetCommitValue
+from headrace.broker.coordinator.runtime.shard import ShardDecision, Turn
 from headrace.protocol.errors import ErrorCode
+
+T = TypeVar("T")
+GroupDecision = ShardDecision[CoordinatorRecord, T]
+GroupTurn = Turn[CoordinatorRecord]
 
 NO_MEMBER_ID: Final = ""
 NO_GENERATION: Final = -1
 DEFAULT_RETENTION: Final = -1
-
-
-class Instant(NamedTuple):
-    """Now, on two clocks: timers run on the first, records and retention on the second."""
-
-    elapsed_ms: int  # monotonic, of any origin
-    wall_ms: int  # since the epoch
 
 
 class JoinProtocol(NamedTuple):
@@ -128,13 +126,6 @@ class OffsetQuery(NamedTuple):
     topic: str
     partition: int
     topic_id: UUID | None = None  # None: any
-
-
-class DeletedTopic(NamedTuple):
-    """A topic that was deleted."""
-
-    name: str
-    topic_id: UUID
 
 
 class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):

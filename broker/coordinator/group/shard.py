@@ -1,48 +1,29 @@
-"""All groups and offsets of one partition of `__consumer_offsets`.
+"""All groups and offsets of one partition of `__consumer_offsets`. Pure.
 
-Each operation takes the time and gives a `GroupDecision`. What survives a restart, the groups' images
-and the offsets, changes in `replay` alone, whether a record has just been decided on or comes from
-the log. After the last record of a load, `loaded` starts the sessions.
+A shard of the runtime: what survives a restart are the groups' images and the offsets, and only `replay` changes
+them. After the last record of a load, `loaded` starts the sessions.
 """
 
 from collections.abc import Generator, Iterable, Sequence
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
-from headrace.broker.coordinator.group.classic_group import ClassicGroup
-from headrace.broker.coordinator.group.committing import (
+from headrace.broker.coordinator.group.classic.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.classic.committing import (
     check_commit,
     check_metadata,
     check_offset_delete,
 )
-from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
-from headrace.broker.coordinator.group.decision import GroupDecision, Turn
-from headrace.broker.coordinator.group.describing import describe_group, list_group
-from headrace.broker.coordinator.group.joining import Joining
+from headrace.broker.coordinator.group.classic.deadlines import DeadlineKey, DeadlineKind, Deadlines
+from headrace.broker.coordinator.group.classic.describing import describe_group, list_group
+from headrace.broker.coordinator.group.classic.joining import Joining
+from headrace.broker.coordinator.group.classic.membership import LeaveResult, Membership
+from headrace.broker.coordinator.group.classic.rebalance import Rebalancer
+from headrace.broker.coordinator.group.classic.sessions import MemberSessions
+from headrace.broker.coordinator.group.classic.states import GroupState
 from headrace.broker.coordinator.group.live_records import LiveRecords
-from headrace.broker.coordinator.group.membership import LeaveResult, Membership
 from headrace.broker.coordinator.group.offsets import CommittedOffsets, is_expired
-from headrace.broker.coordinator.group.rebalance import Rebalancer
-from headrace.broker.coordinator.group.requests import (
-    DEFAULT_RETENTION,
-    NO_MEMBER_ID,
-    CommitRequest,
-    CommittedOffset,
-    DeletedTopic,
-    DescribedGroup,
-    HeartbeatRequest,
-    Instant,
-    JoinRequest,
-    JoinResult,
-    LeavingMember,
-    ListedGroup,
-    OffsetQuery,
-    SyncRequest,
-    SyncResult,
-)
-from headrace.broker.coordinator.group.sessions import MemberSessions
-from headrace.broker.coordinator.group.states import GroupState
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.records import (
     MAX_TIMESTAMP_MS,
     NO_TIMESTAMP,
     CoordinatorRecord,
@@ -53,8 +34,29 @@ from headrace.broker.coordinator.records import (
     OffsetRecord,
     OffsetRun,
 )
+from headrace.broker.coordinator.group.requests import (
+    DEFAULT_RETENTION,
+    NO_MEMBER_ID,
+    CommitRequest,
+    CommittedOffset,
+    DescribedGroup,
+    GroupDecision,
+    GroupTurn,
+    HeartbeatRequest,
+    JoinRequest,
+    JoinResult,
+    LeavingMember,
+    ListedGroup,
+    OffsetQuery,
+    SyncRequest,
+    SyncResult,
+)
+from headrace.broker.coordinator.runtime.record_fields import CorruptRecordError
+from headrace.broker.coordinator.runtime.shard import DeletedTopic, Instant, LiveState, Shard, Turn
 from headrace.config.node import GroupConfig
+from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.batch import NO_PRODUCER_ID
 
 # At once, so that the event loop is not blocked: offsets that are removed, and offsets and groups that are checked.
 OFFSETS_AT_ONCE: Final = 500
@@ -63,14 +65,15 @@ CHECKS_AT_ONCE: Final = 1_000
 _RETENTION_KEY: Final = DeadlineKey(DeadlineKind.RETENTION)
 
 
-class GroupShard:
+class GroupShard(Shard[Any]):  # decides on records, and replays runs of them as well
     """The coordinator state of one partition."""
 
     def __init__(self, config: GroupConfig) -> None:
         self._config = config
         self._groups: dict[str, ClassicGroup] = {}
         self._offsets = CommittedOffsets()
-        self.live = LiveRecords(self._groups, self._offsets)
+        self._records = LiveRecords(self._groups, self._offsets)
+        self.live: LiveState[CoordinatorRecord] = self._records
         self._deadlines = Deadlines()
         self._sessions = MemberSessions(self._deadlines)
         self._rebalancer = Rebalancer(
@@ -78,12 +81,26 @@ class GroupShard:
         )
         self._joining = Joining(self._rebalancer, self._sessions, config.max_group_size)
         self._membership = Membership(self._rebalancer, self._sessions)
-        self._retention: Generator[None, Turn, None] | None = None  # the check that is under way
+        # The check that is under way.
+        self._retention: Generator[None, GroupTurn, None] | None = None
 
     # State that survives a restart
 
-    def replay(self, record: CoordinatorRecord | OffsetRun) -> None:
-        """Apply one record, or a run of them."""
+    def replay(
+        self,
+        _offset: int,
+        producer_id: int,
+        _producer_epoch: int,
+        record: CoordinatorRecord | OffsetRun,
+    ) -> None:
+        """Apply one record, or a run of them.
+
+        Raises:
+            CorruptRecordError: it was committed in a transaction. This version does not support that: such a log is
+                refused rather than read wrongly.
+        """
+        if producer_id != NO_PRODUCER_ID:
+            raise CorruptRecordError("a record in a transaction: transactions are not supported")
         if isinstance(record, OffsetRun):
             self._know_group(record.group)
             self._offsets.replay_run(record)
@@ -93,19 +110,19 @@ class GroupShard:
             self._offsets.replay(record)
         elif record.value is not None:
             group = self._groups.setdefault(record.group, ClassicGroup(record.group))
-            self.live.count_group(record, group.image)
+            self._records.count_group(record, group.image)
             group.install(record.value)
         else:
             removed = self._groups.pop(record.group, None)
             if removed is not None:
-                self.live.count_group(record, removed.image)
+                self._records.count_group(record, removed.image)
                 self._rebalancer.forget_group(removed)
 
     def _know_group(self, group_id: str) -> None:
         if group_id not in self._groups:
             self._groups[group_id] = ClassicGroup(group_id)  # a simple group
 
-    def loaded(self, now: Instant) -> GroupDecision[None]:
+    def loaded(self, _image: MetadataImage, now: Instant) -> GroupDecision[None]:
         """Start serving the replayed groups: members have a full session from now on."""
         turn = self._turn(now)
         for group in self._groups.values():
@@ -115,6 +132,14 @@ class GroupShard:
                 self._rebalancer.prepare(turn, group, "the group is larger than group.max.size")
         self._schedule_retention(turn, self._config.offsets_retention_check_ms)
         return turn.decide(None)
+
+    def new_image(
+        self, _image: MetadataImage, deleted: Sequence[DeletedTopic], now: Instant
+    ) -> GroupDecision[int]:
+        """Remove some of the groups' offsets in the first of the deleted topics; 1 when there is none left."""
+        turn = self._turn(now)
+        has_more = not deleted or _remove(turn, self._offsets.of_topic(deleted[0]))
+        return turn.decide(0 if has_more else 1)
 
     def image(
         self,
@@ -141,7 +166,7 @@ class GroupShard:
             else:
                 error = ErrorCode.NONE
             if error is not ErrorCode.NONE:
-                turn.answer_join(token, JoinResult(member_id=request.member_id, error=error))
+                turn.answer(token, JoinResult(member_id=request.member_id, error=error))
                 return turn.decide(None)
             group = self._create_group(turn, request.group_id)
         self._joining.join(turn, group, request, token)
@@ -152,7 +177,7 @@ class GroupShard:
         turn = self._turn(now)
         group = self._groups.get(request.group_id)
         if group is None:
-            turn.answer_sync(token, SyncResult(error=ErrorCode.UNKNOWN_MEMBER_ID))
+            turn.answer(token, SyncResult(error=ErrorCode.UNKNOWN_MEMBER_ID))
         else:
             self._membership.sync(turn, group, request, token)
         return turn.decide(None)
@@ -235,11 +260,6 @@ class GroupShard:
                 turn.persist(OffsetRecord(OffsetCommitKey(group_id, topic, partition), None))
         return turn.decide((ErrorCode.NONE, errors))
 
-    def forget_topic(self, topic: DeletedTopic, now: Instant) -> GroupDecision[bool]:
-        """Remove some of the groups' offsets in a topic that was deleted; whether there may be more."""
-        turn = self._turn(now)
-        return turn.decide(_remove(turn, self._offsets.of_topic(topic)))
-
     # Groups
 
     def describe(self, group_id: str, now: Instant) -> GroupDecision[DescribedGroup | None]:
@@ -295,7 +315,7 @@ class GroupShard:
                     self._expire_offsets(turn)
         return turn.decide(None)
 
-    def _expire_offsets(self, turn: Turn) -> None:
+    def _expire_offsets(self, turn: GroupTurn) -> None:
         """Check some offsets; the rest follow at once, all again after the check interval."""
         try:
             if self._retention is None:
@@ -307,7 +327,7 @@ class GroupShard:
         is_over = self._retention is None
         self._schedule_retention(turn, self._config.offsets_retention_check_ms if is_over else 1)
 
-    def _retention_steps(self) -> Generator[None, Turn, None]:
+    def _retention_steps(self) -> Generator[None, GroupTurn, None]:
         """Check all groups; each step is sent its turn, and groups may change between two of them."""
         turn = yield
         checks = 0
@@ -329,7 +349,7 @@ class GroupShard:
                 checks = 0
                 turn = yield
 
-    def _note_expired(self, turn: Turn, group_id: str, removed: int) -> None:
+    def _note_expired(self, turn: GroupTurn, group_id: str, removed: int) -> None:
         group = self._groups.get(group_id)
         if group is None:
             return
@@ -340,20 +360,20 @@ class GroupShard:
             turn.persist(GroupRecord(group_id, None))
             turn.note(group_id, "removed: it had no members and no offsets")
 
-    def _schedule_retention(self, turn: Turn, delay_ms: int) -> None:
+    def _schedule_retention(self, turn: GroupTurn, delay_ms: int) -> None:
         self._deadlines.schedule(_RETENTION_KEY, turn.now.elapsed_ms + delay_ms)
 
-    def _create_group(self, turn: Turn, group_id: str) -> ClassicGroup:
+    def _create_group(self, turn: GroupTurn, group_id: str) -> ClassicGroup:
         turn.persist(
             GroupRecord(group_id, GroupMetadataValue("", 0, None, None, turn.now.wall_ms, ()))
         )
         return self._groups[group_id]
 
-    def _turn(self, now: Instant) -> Turn:
-        return Turn(now, self.replay)
+    def _turn(self, now: Instant) -> GroupTurn:
+        return Turn(now, self.replay)  # not the alias: calling one takes a microsecond more
 
 
-def _remove(turn: Turn, keys: Iterable[OffsetCommitKey]) -> bool:
+def _remove(turn: GroupTurn, keys: Iterable[OffsetCommitKey]) -> bool:
     """Remove the first of these offsets, at most `OFFSETS_AT_ONCE`; whether there may be more."""
     some = list(islice(keys, OFFSETS_AT_ONCE))
     for key in some:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from headrace.broker.coordinator.partitioning import partition_for_group
+from headrace.broker.coordinator.runtime.partitioning import partition_for_key
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
@@ -69,7 +69,7 @@ class Member(Client):
         """
         super().__init__(*arguments)
         self._group = group
-        self._log = (OFFSETS_TOPIC, partition_for_group(group, OFFSETS_PARTITIONS))
+        self._log = (OFFSETS_TOPIC, partition_for_key(group, OFFSETS_PARTITIONS))
         self._known_epoch = known_epoch
         self._places = places
         self._offsets = offsets

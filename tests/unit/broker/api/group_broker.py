@@ -17,7 +17,7 @@ from headrace.broker.api.offset_commit import OffsetCommitHandler
 from headrace.broker.api.offset_delete import OffsetDeleteHandler
 from headrace.broker.api.offset_fetch import OffsetFetchHandler
 from headrace.broker.api.sync_group import SyncGroupHandler
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
@@ -168,8 +168,8 @@ async def group_broker(*, loaded: bool = True) -> AsyncIterator[GroupBroker]:
     )
     if not loaded:
         logs.logs[0].hold_reads()
-    coordinator.on_election(0)
-    task = asyncio.create_task(coordinator.run())
+    coordinator.runtime.on_election(0)
+    task = asyncio.create_task(coordinator.runtime.run())
     await settle()
     try:
         yield GroupBroker(coordinator, logs)

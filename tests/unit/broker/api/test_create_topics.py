@@ -7,6 +7,7 @@ import pytest
 from headrace.broker.api import create_topics
 from headrace.broker.api.create_topics import CreateTopicsHandler
 from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.coordinator.group.coordinator import offsets_topic
 from headrace.config.definition import ConfigSource
 from headrace.config.describe import describe_topic
 from headrace.config.node import LogConfig, NodeConfig
@@ -48,7 +49,7 @@ class Broker:
             self.client,  # type: ignore[arg-type]
             self.registry,  # type: ignore[arg-type]
             log=config.log,
-            groups=config.groups,
+            internal=[offsets_topic(config.groups)],
         )
         self.handler = CreateTopicsHandler(creation, config)
 

@@ -69,7 +69,7 @@ def test_several_groups_in_the_order_asked(version: int) -> None:
             await broker.commit("t", 0, 1)
             answer = await broker.ask(DescribeGroupsRequest(groups=["x", "g"]), version)
             assert [group.group_state for group in answer.groups] == ["Dead", "Empty"]
-            broker.coordinator.on_resignation(0)
+            broker.coordinator.runtime.on_resignation(0)
             answer = await broker.ask(DescribeGroupsRequest(groups=["g"]), version)
             assert answer.groups[0].error_code == ErrorCode.NOT_COORDINATOR
             assert answer.groups[0].group_id == "g"

@@ -54,7 +54,7 @@ def test_while_loading_a_member_is_told_that_all_is_well(version: int) -> None:
     async def test() -> None:
         async with group_broker(loaded=False) as broker:
             assert (await broker.ask(request("me"), version)).error_code == 0
-            broker.coordinator.on_resignation(0)
+            broker.coordinator.runtime.on_resignation(0)
             answer = await broker.ask(request("me"), version)
             assert answer.error_code == ErrorCode.NOT_COORDINATOR
 

@@ -8,6 +8,7 @@ import pytest
 from headrace.broker.api.metadata import MetadataHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.coordinator.group.coordinator import offsets_topic
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.config.node import GroupConfig, LogConfig, NetworkConfig
 from headrace.protocol.errors import ErrorCode
@@ -43,7 +44,7 @@ class Cluster:
             self.client,  # type: ignore[arg-type]
             FakeRegistry(self.client),  # type: ignore[arg-type]
             log=LogConfig(auto_create_topics=auto_create, partitions_default=3),
-            groups=GroupConfig(),
+            internal=[offsets_topic(GroupConfig())],
         )
         view = ClusterView(lambda: self.client.image, 1, NetworkConfig())
         self.handler = MetadataHandler(view, creation)

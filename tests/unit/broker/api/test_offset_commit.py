@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from headrace.broker.coordinator.records import OffsetRecord
+from headrace.broker.coordinator.group.records import OffsetRecord
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import OffsetCommitRequest
@@ -98,7 +98,7 @@ def test_an_error_of_the_group_is_each_partitions(version: int) -> None:
             answer = await broker.ask(asked, version)
             error = ErrorCode.GROUP_ID_NOT_FOUND if version >= 9 else ErrorCode.ILLEGAL_GENERATION
             assert errors(answer) == [[(0, error), (7, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]]
-            broker.coordinator.on_resignation(0)
+            broker.coordinator.runtime.on_resignation(0)
             answer = await broker.ask(asked, version)
             assert errors(answer)[0][0] == (0, ErrorCode.NOT_COORDINATOR)
 

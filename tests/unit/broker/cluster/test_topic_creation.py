@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from headrace.broker.cluster.topic_creation import (
-    OFFSETS_TOPIC_CONFIGS,
     OPENING_TIMEOUT_MS,
     TopicCreation,
 )
+from headrace.broker.coordinator.group.coordinator import OFFSETS_TOPIC_CONFIGS, offsets_topic
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.config.node import GroupConfig, LogConfig
 from headrace.metadata.follower.client import NewTopic
@@ -24,7 +24,7 @@ class Broker:
             self.client,  # type: ignore[arg-type]
             self.registry,  # type: ignore[arg-type]
             log=LogConfig(auto_create_topics=auto_create, partitions_default=3),
-            groups=GroupConfig(offsets_topic_partitions=7),
+            internal=[offsets_topic(GroupConfig(offsets_topic_partitions=7))],
         )
 
     @property

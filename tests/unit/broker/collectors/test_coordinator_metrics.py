@@ -4,7 +4,7 @@ from dataclasses import fields
 from types import SimpleNamespace
 
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
-from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
 
 
 def test_every_statistic_is_shown_once() -> None:

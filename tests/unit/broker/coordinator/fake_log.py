@@ -2,19 +2,21 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
+from headrace.broker.coordinator.group.records import CoordinatorRecord, decode_record
 from headrace.broker.coordinator.group.requests import (
     CommitRequest,
-    Instant,
     JoinProtocol,
     JoinRequest,
     OffsetEntry,
 )
-from headrace.broker.coordinator.partitioning import partition_for_group
-from headrace.broker.coordinator.ports import CoordinatorLog, CoordinatorLogs
-from headrace.broker.coordinator.records import CoordinatorRecord, decode_record
+from headrace.broker.coordinator.runtime.partitioning import partition_for_key
+from headrace.broker.coordinator.runtime.ports import CoordinatorLog, CoordinatorLogs
+from headrace.broker.coordinator.runtime.shard import NO_OFFSET, NO_PRODUCER_EPOCH, Instant, Shard
 from headrace.broker.partition.damage import DamagedRange
-from headrace.protocol.records.batch import split_batches
+from headrace.metadata.image import MetadataImage
+from headrace.protocol.records.batch import NO_PRODUCER_ID, split_batches
 from headrace.protocol.records.record import decode_records
 from headrace.storage.errors import RetriableStorageError
 
@@ -124,6 +126,7 @@ class FakeLogs:
         self.led = set(range(partition_count)) if led is None else led
         self.logs = [FakeLog() for _ in range(partition_count)]
         self.certain = True
+        self.image = MetadataImage()
         self.on_arrival: Callable[[int], None] = lambda _partition: None
 
     async def arrived(self, partition: int) -> None:
@@ -132,7 +135,7 @@ class FakeLogs:
         self.on_arrival(partition)
 
     def partition_for(self, group_id: str) -> int:
-        return partition_for_group(group_id, self.partition_count)
+        return partition_for_key(group_id, self.partition_count)
 
     def log(self, partition: int) -> CoordinatorLog | None:
         return self.logs[partition] if partition in self.led else None
@@ -140,13 +143,15 @@ class FakeLogs:
     def is_lease_valid(self) -> bool:
         return self.certain
 
-    async def ensure_topic(self) -> None:
-        """It is there."""
-
 
 def as_port(logs: FakeLogs) -> CoordinatorLogs:
     """The fake satisfies the port."""
     return logs
+
+
+def replay(shard: Shard[Any], record: object) -> None:
+    """Replay a record that is in no transaction."""
+    shard.replay(NO_OFFSET, NO_PRODUCER_ID, NO_PRODUCER_EPOCH, record)
 
 
 def loop_clock() -> Instant:

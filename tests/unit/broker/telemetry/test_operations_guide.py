@@ -19,7 +19,7 @@ from headrace.broker.collectors.offline_metrics import OfflineCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
 from headrace.broker.collectors.relay_metrics import RelayCollector, TransportCollector
 from headrace.broker.collectors.role_metrics import RoleCollector
-from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
 from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.moving import MoveStatistics
 from headrace.broker.partition.retention import RetentionStatistics

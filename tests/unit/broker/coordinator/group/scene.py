@@ -7,13 +7,17 @@ new shard, which must hold exactly what the live one holds.
 from collections.abc import Sequence
 from typing import TypeVar
 
-from headrace.broker.coordinator.group.decision import GroupDecision
-from headrace.broker.coordinator.group.membership import LeaveResult
+from headrace.broker.coordinator.group.classic.membership import LeaveResult
+from headrace.broker.coordinator.group.records import (
+    CoordinatorRecord,
+    decode_record,
+    encode_record,
+)
 from headrace.broker.coordinator.group.requests import (
     CommitRequest,
     DescribedGroup,
+    GroupDecision,
     HeartbeatRequest,
-    Instant,
     JoinProtocol,
     JoinRequest,
     JoinResult,
@@ -25,9 +29,11 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.records import CoordinatorRecord, decode_record, encode_record
+from headrace.broker.coordinator.runtime.shard import Instant
 from headrace.config.node import GroupConfig
+from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode
+from tests.unit.broker.coordinator.fake_log import replay
 
 T = TypeVar("T")
 
@@ -62,17 +68,19 @@ class Scene:
         self.events: list[str] = []
         self._tokens = 0
         self.shard = GroupShard(self.config)
-        self.do(self.shard.loaded(self.now))
+        self.do(self.shard.loaded(MetadataImage(), self.now))
 
     def do(self, decision: GroupDecision[T]) -> T:
         """Take in a decision, and check that its records lead to the same state."""
         self.records.extend(decision.records)
-        for joined in decision.joins:
-            assert joined.token not in self.joins, "answered twice"
-            self.joins[joined.token] = joined.result
-        for synced in decision.syncs:
-            assert synced.token not in self.syncs, "answered twice"
-            self.syncs[synced.token] = synced.result
+        for token, result in decision.answers:
+            assert token not in self.joins, "answered twice"
+            assert token not in self.syncs, "answered twice"
+            if isinstance(result, JoinResult):
+                self.joins[token] = result
+            else:
+                assert isinstance(result, SyncResult)
+                self.syncs[token] = result
         self.events.extend(event.text for event in decision.events)
         self.check_replay()
         return decision.response
@@ -83,7 +91,7 @@ class Scene:
         for record in self.records:
             decoded = decode_record(*encode_record(record))
             assert decoded is not None
-            shard.replay(decoded)
+            replay(shard, decoded)
         return shard
 
     def list_groups(self) -> list[ListedGroup]:
@@ -103,7 +111,7 @@ class Scene:
     def restart(self) -> None:
         """Another coordinator takes over: what was parked is lost, sessions begin anew."""
         self.shard = self.reloaded()
-        self.do(self.shard.loaded(self.now))
+        self.do(self.shard.loaded(MetadataImage(), self.now))
 
     def advance(self, duration_ms: int) -> None:
         """Let time pass, with every deadline in its place."""

@@ -2,14 +2,14 @@
 
 import pytest
 
-from headrace.broker.coordinator.group.requests import JoinProtocol, LeavingMember
-from headrace.broker.coordinator.records import (
+from headrace.broker.coordinator.group.records import (
     GroupMetadataValue,
     GroupRecord,
     OffsetCommitKey,
     OffsetCommitValue,
     OffsetRecord,
 )
+from headrace.broker.coordinator.group.requests import JoinProtocol, LeavingMember
 from tests.unit.broker.coordinator.group.scene import INITIAL_MS, SESSION_MS, Scene, offset
 
 RETENTION_MS = 100_000

@@ -2,6 +2,7 @@
 
 import pytest
 
+from headrace.broker.coordinator.group.records import GroupRecord
 from headrace.broker.coordinator.group.requests import (
     DescribedGroup,
     DescribedMember,
@@ -9,8 +10,8 @@ from headrace.broker.coordinator.group.requests import (
     LeavingMember,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.records import GroupRecord
 from headrace.protocol.errors import ErrorCode
+from tests.unit.broker.coordinator.fake_log import replay
 from tests.unit.broker.coordinator.group.scene import (
     INITIAL_MS,
     RANGE,
@@ -165,5 +166,5 @@ def test_replaying_a_log_from_the_start_twice_changes_nothing() -> None:
     scene.join("a")
     twice = GroupShard(scene.config)
     for record in scene.records * 2:
-        twice.replay(record)
+        replay(twice, record)
     assert twice.image() == scene.shard.image()
