@@ -9,7 +9,7 @@ from headrace.broker.coordinator.batching import MAX_BATCH_BYTES
 from headrace.broker.coordinator.group.requests import DeletedTopic
 from headrace.broker.coordinator.partitioning import partition_for_group
 from headrace.broker.coordinator.runtime import GroupCoordinator
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.client import Client
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
@@ -163,9 +163,7 @@ class OffsetsTopicLogs:
             return None
         return PartitionLog(found, self._engine, self._wall_clock_ms, self._partitions.transit)
 
-    def coordinator_node(
-        self, context: RequestContext, group_id: str
-    ) -> tuple[int, str, int] | None:
+    def coordinator_node(self, client: Client, group_id: str) -> tuple[int, str, int] | None:
         """Node id, host and port of a group's coordinator for this client; None if there is none.
 
         None also if it is this broker according to its metadata, and its lease is not valid.
@@ -176,7 +174,7 @@ class OffsetsTopicLogs:
         leader = topic.partitions[self.partition_for(group_id)].leader
         if leader == self._cluster.node_id and not self.is_lease_valid():
             return None
-        address = self._cluster.broker(context, leader)
+        address = self._cluster.broker(client, leader)
         return None if address is None else (address.node_id, address.host, address.port)
 
     async def ensure_topic(self) -> None:

@@ -15,7 +15,7 @@ import zstandard
 
 from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.cluster.cluster_view import ClusterView
-from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.network.client import Client
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition import append_rules, arrivals
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
@@ -49,7 +49,7 @@ from tests.unit.broker.reply_fake import FakeReply
 
 VERSIONS = range(3, 14)
 ALL, LEADER, NONE = -1, 1, 0
-CLIENT = ConnectionInfo("PLAINTEXT", "10.0.0.9", "10.0.0.1", 9092)
+CLIENT = Client("PLAINTEXT", client_host="10.0.0.9", local_host="10.0.0.1", local_port=9092)
 _Topic = ProduceRequest.TopicProduceData
 
 Row = tuple[int, int, int]  # partition, error code, base offset

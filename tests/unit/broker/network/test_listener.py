@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from headrace.broker.network.client import Client
 from headrace.broker.network.listener import Listener
-from headrace.broker.network.session import ConnectionInfo, Reply, Session
+from headrace.broker.network.reply import Reply
+from headrace.broker.network.session import Session
 from headrace.config.node import Endpoint, NetworkConfig
 from headrace.network import SocketNetwork
 from headrace.protocol.errors import ProtocolError
@@ -36,11 +38,11 @@ class Dispatcher:
         return False
 
     def dispatch(
-        self, frame: Frame, connection: ConnectionInfo, reply: Reply
+        self, frame: Frame, client: Client, reply: Reply
     ) -> Coroutine[Any, Any, None] | None:
         key = frame.header.api_key
         if key == ECHO:
-            reply.send([connection.listener.encode()])
+            reply.send([client.listener.encode()])
         elif key == REFUSE:
             raise ProtocolError("not served")
         else:
@@ -236,7 +238,7 @@ class BigAnswers(Dispatcher):
         super().__init__()
         self.refused = asyncio.Event()
 
-    def dispatch(self, frame: Frame, connection: ConnectionInfo, reply: Reply) -> None:
+    def dispatch(self, frame: Frame, client: Client, reply: Reply) -> None:
         if frame.header.api_key == REFUSE:
             self.refused.set()
             raise ProtocolError("not served")
@@ -275,7 +277,7 @@ def test_shutting_down_closes_connections_and_ends_what_is_in_service() -> None:
 def test_a_request_that_is_ended_before_it_began_is_left_behind_nowhere() -> None:
     async def run() -> None:
         async with listening() as node:
-            session = Session(NetworkConfig(), "PLAINTEXT", node.dispatcher, node.listener)
+            session = Session(Client("PLAINTEXT"), node.dispatcher, node.listener)
             rest = node.dispatcher._never()
             node.listener.run_request(session, rest, NEVER)  # its task has not had a turn yet
             await node.listener.shutdown()
@@ -291,7 +293,7 @@ def test_a_connection_that_was_accepted_while_shutting_down_is_turned_away() -> 
     async def run() -> None:
         async with listening() as node:
             await node.listener.shutdown()
-            late = Session(NetworkConfig(), "PLAINTEXT", node.dispatcher, node.listener)
+            late = Session(Client("PLAINTEXT"), node.dispatcher, node.listener)
             assert not node.listener.session_opened(late)
             assert node.listener.connection_count == 0
 

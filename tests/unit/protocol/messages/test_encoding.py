@@ -79,7 +79,7 @@ def test_an_element_may_have_been_encoded_before(version: int, partitions: int) 
     again, _ = counted(encode_response_steps(response, version, 7))
     assert b"".join(again) == b"".join(pieces)
     with pytest.raises(AnswerTooLargeError):
-        counted(encode_response_steps(response, version, 7, len(b"".join(pieces)) - 30))
+        counted(encode_response_steps(response, version, 7, max_bytes=len(b"".join(pieces)) - 30))
 
 
 @pytest.mark.parametrize("version", [0, 8, 9, 13])
@@ -109,10 +109,10 @@ def test_elements_that_are_made_when_they_are_encoded_give_the_same_bytes(
 def test_an_answer_beyond_its_bound_is_given_up() -> None:
     response = metadata(1, 1_000)
     whole = len(messages.encode_response(response, 12, 7))
-    pieces, _ = counted(encode_response_steps(response, 12, 7, whole))
+    pieces, _ = counted(encode_response_steps(response, 12, 7, max_bytes=whole))
     assert sum(map(len, pieces)) == whole
     with pytest.raises(AnswerTooLargeError, match=f"exceeds {whole - 100} bytes"):
-        counted(encode_response_steps(response, 12, 7, whole - 100))
+        counted(encode_response_steps(response, 12, 7, max_bytes=whole - 100))
 
 
 def test_a_large_message_is_freed_in_steps() -> None:
