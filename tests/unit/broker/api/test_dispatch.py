@@ -102,8 +102,11 @@ class Broker:
         await self.may_load.wait()
         return self.later
 
-    def dispatch(self, key: int, version: int, body: bytes = b"") -> FakeReply:
+    def dispatch(
+        self, key: int, version: int, body: bytes = b"", throttle_ms: int = 0
+    ) -> FakeReply:
         reply = FakeReply()
+        reply.throttle_ms = throttle_ms
         frame = Frame(RequestHeader(key, version, 7, "test"), memoryview(body), len(body))
         rest = self.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
         if rest is not None:
@@ -123,6 +126,13 @@ def test_a_request_is_decoded_and_answered_in_the_version_it_came_in(version: in
     broker = Broker()
     reply = broker.dispatch(ApiKey.LIST_GROUPS, version, body_of(ListGroupsRequest(), version))
     assert reply.response(ApiKey.LIST_GROUPS, version).error_code == 0
+
+
+@pytest.mark.parametrize("version", [1, 5])
+def test_an_answer_tells_its_client_to_wait_as_long_as_its_reply_says(version: int) -> None:
+    body = body_of(ListGroupsRequest(), version)
+    reply = Broker().dispatch(ApiKey.LIST_GROUPS, version, body, throttle_ms=250)
+    assert reply.response(ApiKey.LIST_GROUPS, version).throttle_time_ms == 250
 
 
 def test_only_some_large_requests_are_served_at_once() -> None:

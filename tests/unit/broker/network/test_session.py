@@ -471,6 +471,42 @@ def test_an_answer_for_a_client_that_has_left_goes_nowhere() -> None:
 
 
 @in_loop
+def test_the_client_of_a_request_is_who_is_connected() -> None:
+    connection = Connection()
+    clients: list[Client] = []
+    dispatch = connection.dispatcher.dispatch
+
+    def note(frame: Frame, client: Client, reply: Reply) -> None:
+        clients.append(client)
+        dispatch(frame, client, reply)
+
+    connection.dispatcher.dispatch = note  # type: ignore[method-assign]
+    connection.receive(request(OTHER, 1))
+    assert clients == [
+        Client(
+            "PLAINTEXT",
+            client_host="10.0.0.7",
+            client_port=5,
+            local_host="10.0.0.1",
+            local_port=9092,
+        )
+    ]
+
+
+@in_loop
+def test_what_is_kept_of_a_connection_tells_when_it_has_ended() -> None:
+    """A fetch session keeps it, and not the session with its buffers."""
+    connection = Connection()
+    connection.receive(request(OTHER, 1))
+    kept = connection.dispatcher.started[1].connection
+    assert not kept.closed
+    connection.session.close()
+    assert not kept.closed, "requests in service are still to be told"
+    connection.session.connection_lost(None)
+    assert kept.closed
+
+
+@in_loop
 def test_one_connection_too_many_is_closed() -> None:
     connection = Connection()
     connection.sessions.room = False
