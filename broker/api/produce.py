@@ -192,7 +192,8 @@ class ProduceHandler:
         if not self._engine.admits(bytes_needed):
             return self._start_when_admitted(produce, bytes_needed)
         steps: _Steps[None] | None
-        if len(request.topics) == 1 and len(request.topics[0].partitions) == 1:
+        is_one = len(request.topics) == 1 and len(request.topics[0].partitions) == 1
+        if is_one and not reply.throttle_ms:
             steps = self._serve_one(produce)
             if steps is None:
                 return None
@@ -259,7 +260,6 @@ class ProduceHandler:
             not isinstance(outcome, Validated)
             or request.acks not in (ACKS_ALL, ACKS_LEADER)
             or not self._partitions.is_lease_valid()
-            or reply.throttle_ms
         ):
             return self._serve(produce, (found, outcome))
         pending = PendingProduce(reply)
