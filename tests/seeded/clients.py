@@ -12,8 +12,23 @@ BUGS = (
         "a client that was told to wait is read on",
         "broker/network/session.py",
         "Session._may_read",
-        "not self._muted",
-        "True",
+        """
+            return (
+                self._writable
+                and not (self._waiting or connection.has_more or connection.error)
+                and not self._finishing
+                and not self._rests
+                and not self._muted
+            )
+        """,
+        """
+            return (
+                self._writable
+                and not (self._waiting or connection.has_more or connection.error)
+                and not self._finishing
+                and not self._rests
+            )
+        """,
         f"{_MUTED}::test_the_answer_goes_out_at_once_and_nothing_is_read_until_the_time_is_up",
     ),
     SeededBug(
