@@ -278,7 +278,8 @@ class Session(asyncio.BufferedProtocol):
             done.observe(now_s - done.received_s)
             if done.buffers is not None:
                 buffers += done.buffers
-            throttle_ms = max(throttle_ms, done.throttle_ms)
+            if done.throttle_ms:
+                throttle_ms = max(throttle_ms, done.throttle_ms)
         if buffers and not self.closed:
             self._transport.writelines(buffers)
         if throttle_ms:
