@@ -7,13 +7,21 @@ packages: Kafka's listeners, the controllers' connections and the admin endpoint
 import asyncio
 import resource
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Final, Protocol
+from typing import Final, Protocol, TypedDict
 
 BACKLOG: Final = 1024
+MAX_HANDSHAKE_S: Final = 10.0  # of TLS; who takes longer is disconnected
+MAX_FAREWELL_S: Final = 10.0  # until the other side of TLS has confirmed the end
 
 ProtocolFactory = Callable[[], asyncio.BaseProtocol]
+
+
+class _TlsBounds(TypedDict, total=False):
+    ssl_handshake_timeout: float
+    ssl_shutdown_timeout: float
 
 
 class ListeningAddress(Protocol):
@@ -24,8 +32,12 @@ class ListeningAddress(Protocol):
         """The actual port."""
         ...
 
-    async def serve(self, new_protocol: ProtocolFactory) -> None:
-        """Accept connections from now on, each with a protocol of its own. Called once."""
+    async def serve(self, new_protocol: ProtocolFactory, tls: ssl.SSLContext | None = None) -> None:
+        """Accept connections from now on, each with a protocol of its own. Called once.
+
+        With `tls` a protocol gets its transport when the handshake has succeeded; one that fails is closed, and the
+        protocol never hears of it. Handshakes that go on are not counted by anybody but the kernel, as descriptors.
+        """
         ...
 
     def close(self) -> None:
@@ -49,11 +61,17 @@ class Network(Protocol):
         """
         ...
 
-    async def connect(self, new_protocol: ProtocolFactory, host: str, port: int) -> None:
-        """Connect; the protocol gets the transport.
+    async def connect(
+        self,
+        new_protocol: ProtocolFactory,
+        host: str,
+        port: int,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """Connect; the protocol gets the transport. With `tls` the certificate of the other side must be for `host`.
 
         Raises:
-            OSError: nobody answers, or the name is not known.
+            OSError: nobody answers, the name is not known, or the handshake of TLS fails.
             ValueError, OverflowError: the name or the port is invalid.
         """
         ...
@@ -92,9 +110,17 @@ class SocketNetwork:
             closing.pop_all()
         return [_ListeningSocket(each) for each in listening]
 
-    async def connect(self, new_protocol: ProtocolFactory, host: str, port: int) -> None:
+    async def connect(
+        self,
+        new_protocol: ProtocolFactory,
+        host: str,
+        port: int,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         """See `Network.connect`."""
-        await asyncio.get_running_loop().create_connection(new_protocol, host, port)
+        await asyncio.get_running_loop().create_connection(
+            new_protocol, host, port, ssl=tls, **_bounds_of(tls)
+        )
 
     async def resolve(self, host: str) -> list[str]:
         """See `Network.resolve`."""
@@ -110,15 +136,22 @@ class _ListeningSocket:
         self._server: asyncio.Server | None = None
         self.port: int = listening.getsockname()[1]
 
-    async def serve(self, new_protocol: ProtocolFactory) -> None:
+    async def serve(self, new_protocol: ProtocolFactory, tls: ssl.SSLContext | None = None) -> None:
         self._server = await asyncio.get_running_loop().create_server(
-            new_protocol, sock=self._socket, backlog=BACKLOG
+            new_protocol, sock=self._socket, backlog=BACKLOG, ssl=tls, **_bounds_of(tls)
         )
 
     def close(self) -> None:
         if self._server is not None:
             self._server.close()
         self._socket.close()
+
+
+def _bounds_of(tls: ssl.SSLContext | None) -> _TlsBounds:
+    """What the loop takes only together with TLS."""
+    if tls is None:
+        return {}
+    return {"ssl_handshake_timeout": MAX_HANDSHAKE_S, "ssl_shutdown_timeout": MAX_FAREWELL_S}
 
 
 def _listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket:

@@ -15,6 +15,7 @@ from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
 from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import AddRaftVoterRequest, AddRaftVoterResponse
@@ -24,6 +25,7 @@ class AddRaftVoterHandler:
     """Adds a controller to the quorum."""
 
     api_key = ApiKey.ADD_RAFT_VOTER
+    requires = (Access(AclOperation.ALTER, ResourceType.CLUSTER),)
 
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum
@@ -57,4 +59,4 @@ class AddRaftVoterHandler:
 
 
 def _answer(code: ErrorCode, message: str | None) -> AddRaftVoterResponse:
-    return AddRaftVoterResponse(throttle_time_ms=0, error_code=int(code), error_message=message)
+    return AddRaftVoterResponse(error_code=int(code), error_message=message)

@@ -20,6 +20,7 @@ from headrace.metadata.errors import MetadataError
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.rpc.requests import AlterReassignments, Reassignment
 from headrace.metadata.rpc.responses import ReassignmentsAltered
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.messages import (
     AlterPartitionReassignmentsRequest,
@@ -34,6 +35,7 @@ class AlterPartitionReassignmentsHandler:
     """Begins moves of partitions through the controller, and takes them back."""
 
     api_key = ApiKey.ALTER_PARTITION_REASSIGNMENTS
+    requires = (Access(AclOperation.ALTER, ResourceType.CLUSTER),)
 
     def __init__(self, client: MetadataClient) -> None:
         self._client = client
@@ -79,7 +81,6 @@ def _answer(
     responses: list[_Topic],
 ) -> AlterPartitionReassignmentsResponse:
     return AlterPartitionReassignmentsResponse(
-        throttle_time_ms=0,
         allow_replication_factor_change=request.allow_replication_factor_change,
         error_code=code,
         error_message=message,

@@ -50,6 +50,7 @@ class ApiVersionsHandler:
     """Answers with the supported API versions."""
 
     api_key = ApiKey.API_VERSIONS
+    requires = ()
 
     def __init__(
         self,
@@ -75,12 +76,11 @@ class ApiVersionsHandler:
         image = self._image()
         error = self._error(context.version, request, image.cluster_id)
         if error != ErrorCode.NONE:
-            return ApiVersionsResponse(error_code=int(error), api_keys=[], throttle_time_ms=0)
+            return ApiVersionsResponse(error_code=int(error), api_keys=[])
         levels = {KAFKA_FEATURE: KAFKA_LEVEL, LEVEL_FEATURE: level_of(image.features)}
         return ApiVersionsResponse(
             error_code=0,
             api_keys=self._keys,
-            throttle_time_ms=0,
             supported_features=_SUPPORTED,
             finalized_features_epoch=image.index,
             finalized_features=[

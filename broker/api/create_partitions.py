@@ -14,6 +14,7 @@ from headrace.broker.cluster.topic_creation import OPENING_TIMEOUT_MS
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.metadata.follower.client import MetadataClient
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import CreatePartitionsRequest, CreatePartitionsResponse
@@ -23,6 +24,7 @@ class CreatePartitionsHandler:
     """Adds partitions to topics through the controller."""
 
     api_key = ApiKey.CREATE_PARTITIONS
+    requires = (Access(AclOperation.ALTER, ResourceType.TOPIC),)
 
     def __init__(self, client: MetadataClient, partitions: PartitionRegistry) -> None:
         self._client = client
@@ -62,4 +64,4 @@ class CreatePartitionsHandler:
         if not request.validate_only:
             created = [result.name for result in results if result.error_code == 0]
             await self._partitions.wait_open(created, min(request.timeout_ms, OPENING_TIMEOUT_MS))
-        return CreatePartitionsResponse(throttle_time_ms=0, results=results)
+        return CreatePartitionsResponse(results=results)

@@ -20,6 +20,7 @@ from headrace.broker.network.request_context import RequestContext
 from headrace.config.describe import BrokerLayers, describe_topic
 from headrace.config.node import NodeConfig
 from headrace.metadata.follower.client import NewTopic, TopicResult
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import CreateTopicsRequest, CreateTopicsResponse
@@ -38,6 +39,16 @@ class CreateTopicsHandler:
     """Creates topics through the controller."""
 
     api_key = ApiKey.CREATE_TOPICS
+    requires = (
+        Access(
+            AclOperation.CREATE,
+            ResourceType.TOPIC,
+            instead=(Access(AclOperation.CREATE, ResourceType.CLUSTER),),
+        ),
+        Access(
+            AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, when="its configuration is answered"
+        ),
+    )
 
     def __init__(self, creation: TopicCreation, config: NodeConfig) -> None:
         self._creation = creation
@@ -63,7 +74,7 @@ class CreateTopicsHandler:
         described: _Described = {}
         async for new_topic, result in context.turns.each(zip(wanted, results, strict=True), 1):
             answers.append(self._answer(new_topic, result, described))
-        return CreateTopicsResponse(throttle_time_ms=0, topics=answers)
+        return CreateTopicsResponse(topics=answers)
 
     async def _refusals(
         self, context: RequestContext, request: CreateTopicsRequest

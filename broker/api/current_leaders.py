@@ -11,7 +11,8 @@ from collections.abc import Generator, Sequence
 from typing import Final, TypeVar
 from uuid import UUID
 
-from headrace.broker.cluster.cluster_view import ClientSide, ClusterView, live_leader
+from headrace.broker.cluster.cluster_view import ClusterView, live_leader
+from headrace.broker.network.client import Client
 from headrace.metadata.image import MetadataImage, PartitionImage
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.response import FetchTopicResponse
@@ -25,7 +26,7 @@ Topic = TypeVar("Topic", ProduceTopicResponse, FetchTopicResponse)
 
 
 def name_leaders(
-    cluster: ClusterView, client: ClientSide, topics: Sequence[Topic]
+    cluster: ClusterView, client: Client, topics: Sequence[Topic]
 ) -> Generator[None, None, tuple[list[Topic], list[NodeEndpoint]]]:
     """Name the leader of each partition whose error says that another broker leads it, or at a newer epoch.
 

@@ -17,6 +17,7 @@ from typing import Final
 
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import DeleteGroupsRequest, DeleteGroupsResponse
@@ -30,6 +31,7 @@ class DeleteGroupsHandler:
     """Deletes groups."""
 
     api_key = API
+    requires = (Access(AclOperation.DELETE, ResourceType.GROUP),)
 
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
@@ -43,7 +45,6 @@ class DeleteGroupsHandler:
         async for some in context.turns.batches(group_ids, GROUPS_AT_ONCE):
             results += await self._coordinator.delete_groups(some)
         return DeleteGroupsResponse(
-            throttle_time_ms=0,
             results=[
                 DeleteGroupsResponse.DeletableGroupResult(
                     group_id=group_id,

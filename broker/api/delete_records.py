@@ -32,6 +32,7 @@ from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.storage_errors import code_of
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DeleteRecordsRequest, DeleteRecordsResponse
@@ -62,6 +63,7 @@ class DeleteRecordsHandler:
     """Moves the start of logs up."""
 
     api_key = ApiKey.DELETE_RECORDS
+    requires = (Access(AclOperation.DELETE, ResourceType.TOPIC),)
 
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
@@ -102,7 +104,6 @@ class DeleteRecordsHandler:
             )
             topics.setdefault(topic, []).append(answer)
         return DeleteRecordsResponse(
-            throttle_time_ms=0,
             topics=[_Topic(name=name, partitions=answers) for name, answers in topics.items()],
         )
 

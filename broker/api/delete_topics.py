@@ -16,6 +16,7 @@ from uuid import UUID
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.metadata.follower.client import MetadataClient
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DeleteTopicsRequest, DeleteTopicsResponse
@@ -31,6 +32,19 @@ class DeleteTopicsHandler:
     """Deletes topics through the controller."""
 
     api_key = ApiKey.DELETE_TOPICS
+    requires = (
+        Access(
+            AclOperation.DESCRIBE,
+            ResourceType.TOPIC,
+            when="it is named by its id",
+            instead=(Access(AclOperation.DELETE, ResourceType.CLUSTER),),
+        ),
+        Access(
+            AclOperation.DELETE,
+            ResourceType.TOPIC,
+            instead=(Access(AclOperation.DELETE, ResourceType.CLUSTER),),
+        ),
+    )
 
     def __init__(self, client: MetadataClient) -> None:
         self._client = client
@@ -60,7 +74,7 @@ class DeleteTopicsHandler:
         # The controller looks them up: this broker's metadata may not include a new topic or a deletion yet.
         async for some in context.turns.batches(wanted, TOPICS_AT_ONCE):
             answers += [self._answer(*it) for it in await self._client.delete_topics(some)]
-        return DeleteTopicsResponse(throttle_time_ms=0, responses=answers)
+        return DeleteTopicsResponse(responses=answers)
 
     def _is_internal(self, name: str | None, topic_id: UUID | None) -> bool:
         if topic_id is not None:

@@ -9,6 +9,7 @@ Source: DescribeClusterRequest.json, DescribeClusterResponse.json; KIP-700.
 
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DescribeClusterRequest, DescribeClusterResponse
@@ -21,6 +22,13 @@ class DescribeClusterHandler:
     """Describes the cluster and its brokers."""
 
     api_key = ApiKey.DESCRIBE_CLUSTER
+    requires = (
+        Access(
+            AclOperation.DESCRIBE,
+            ResourceType.CLUSTER,
+            when="it asks for the operations allowed on the cluster",
+        ),
+    )
 
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
@@ -40,7 +48,7 @@ class DescribeClusterHandler:
                 [],
             )
         with_fenced = bool(context.version >= 2 and request.include_fenced_brokers)
-        seen = self._cluster.seen_by(context, with_fenced=with_fenced)
+        seen = self._cluster.seen_by(context.client, with_fenced=with_fenced)
         brokers = [
             DescribeClusterResponse.DescribeClusterBroker(
                 broker_id=broker.node_id,
@@ -60,7 +68,6 @@ class DescribeClusterHandler:
         brokers: list[DescribeClusterResponse.DescribeClusterBroker],
     ) -> DescribeClusterResponse:
         return DescribeClusterResponse(
-            throttle_time_ms=0,
             error_code=int(code),
             error_message=None if code == ErrorCode.NONE else "brokers do not describe controllers",
             endpoint_type=endpoint_type,

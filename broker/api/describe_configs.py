@@ -28,6 +28,7 @@ from headrace.config.describe import (
 from headrace.config.node import NodeConfig
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.topic_names import is_valid_topic_name
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode, KafkaError
 from headrace.protocol.messages import (
@@ -78,6 +79,11 @@ class DescribeConfigsHandler:
     """Shows effective configs."""
 
     api_key = ApiKey.DESCRIBE_CONFIGS
+    requires = (
+        Access(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC),
+        Access(AclOperation.DESCRIBE_CONFIGS, ResourceType.GROUP),
+        Access(AclOperation.DESCRIBE_CONFIGS, ResourceType.CLUSTER, when="they are a broker's"),
+    )
 
     def __init__(self, client: MetadataClient, config: NodeConfig) -> None:
         self._client = client
@@ -117,7 +123,7 @@ class DescribeConfigsHandler:
                 )
             )
             await context.turns.pause()
-        return DescribeConfigsResponse(throttle_time_ms=0, results=results)
+        return DescribeConfigsResponse(results=results)
 
     def _describe(self, resource_type: int, name: str) -> Sequence[ConfigEntry]:
         image = self._client.image

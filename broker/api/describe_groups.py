@@ -21,6 +21,7 @@ from headrace.broker.coordinator.group.classic.states import GroupState
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import DescribedGroup
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import (
@@ -32,8 +33,16 @@ from headrace.protocol.messages import (
 API = ApiKey.DESCRIBE_GROUPS
 
 GROUP_ID_NOT_FOUND_SINCE: Final = 6
-# AclOperation READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS: what a group allows.
-GROUP_OPERATIONS: Final = sum(1 << it for it in (3, 6, 8, 10, 11))
+GROUP_OPERATIONS: Final = sum(  # what a group allows
+    1 << it
+    for it in (
+        AclOperation.READ,
+        AclOperation.DELETE,
+        AclOperation.DESCRIBE,
+        AclOperation.DESCRIBE_CONFIGS,
+        AclOperation.ALTER_CONFIGS,
+    )
+)
 NO_OPERATIONS: Final = -(1 << 31)  # they were not asked for
 
 _TOO_LARGE: Final = (
@@ -48,6 +57,7 @@ class DescribeGroupsHandler:
     """Shows groups and their members."""
 
     api_key = API
+    requires = (Access(AclOperation.DESCRIBE, ResourceType.GROUP),)
 
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
@@ -79,7 +89,7 @@ class DescribeGroupsHandler:
                         DescribedGroup(group_id, GroupState.DEAD.value, "", "", ()), operations
                     )
                 )
-        return DescribeGroupsResponse(throttle_time_ms=0, groups=groups)
+        return DescribeGroupsResponse(groups=groups)
 
 
 def _described(group: DescribedGroup, operations: int) -> _Group:

@@ -13,6 +13,7 @@ Source: DescribeLogDirsRequest.json, DescribeLogDirsResponse.json; KIP-113, KIP-
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.messages import (
     DescribeLogDirsRequest,
@@ -29,6 +30,7 @@ class DescribeLogDirsHandler:
     """Shows how much each partition holds."""
 
     api_key = ApiKey.DESCRIBE_LOG_DIRS
+    requires = (Access(AclOperation.DESCRIBE, ResourceType.CLUSTER),)
 
     def __init__(self, partitions: PartitionRegistry, bucket: str) -> None:
         self._partitions = partitions
@@ -59,7 +61,6 @@ class DescribeLogDirsHandler:
             async for name, partitions in context.turns.each(sorted(by_topic.items()))
         ]
         return DescribeLogDirsResponse(
-            throttle_time_ms=0,
             error_code=0,
             results=[
                 _Result(

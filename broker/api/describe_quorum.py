@@ -21,6 +21,7 @@ from headrace.metadata.errors import MetadataError
 from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.rpc.responses import QuorumDescribed, QuorumMember
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DescribeQuorumRequest, DescribeQuorumResponse
@@ -39,6 +40,7 @@ class DescribeQuorumHandler:
     """Describes the metadata quorum."""
 
     api_key = ApiKey.DESCRIBE_QUORUM
+    requires = (Access(AclOperation.DESCRIBE, ResourceType.CLUSTER),)
 
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum

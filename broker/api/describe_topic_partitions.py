@@ -17,6 +17,7 @@ from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.metadata.image import PartitionImage, TopicImage
 from headrace.metadata.topic_names import is_valid_topic_name
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import (
@@ -35,6 +36,7 @@ class DescribeTopicPartitionsHandler:
     """Describes topics page by page."""
 
     api_key = ApiKey.DESCRIBE_TOPIC_PARTITIONS
+    requires = (Access(AclOperation.DESCRIBE, ResourceType.TOPIC),)
 
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
@@ -45,7 +47,7 @@ class DescribeTopicPartitionsHandler:
         """Describe from the cursor on."""
         if request.cursor is not None and request.cursor.partition_index < 0:
             return self._refusal([it.name async for it in context.turns.each(request.topics)])
-        seen = self._cluster.seen_by(context)
+        seen = self._cluster.seen_by(context.client)
         image = seen.image
         asked = list(image.topic_ids)
         if request.topics:
@@ -76,7 +78,6 @@ class DescribeTopicPartitionsHandler:
                 cursor = (name, shown)
                 break
         return DescribeTopicPartitionsResponse(
-            throttle_time_ms=0,
             topics=answers,
             next_cursor=None
             if cursor is None
@@ -110,7 +111,7 @@ class DescribeTopicPartitionsHandler:
             _Topic(error_code=code, name=it, topic_id=None, is_internal=False, partitions=[])
             for it in names
         ]
-        return DescribeTopicPartitionsResponse(throttle_time_ms=0, topics=topics, next_cursor=None)
+        return DescribeTopicPartitionsResponse(topics=topics, next_cursor=None)
 
     def _missing(self, name: str) -> _Topic:
         code = (

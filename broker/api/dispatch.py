@@ -12,8 +12,9 @@ from typing import Final
 
 from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.api.produce import ProduceHandler
+from headrace.broker.network.client import Client
+from headrace.broker.network.reply import Reply
 from headrace.broker.network.request_context import Handler, RequestContext, RestOfRequest
-from headrace.broker.network.session import ConnectionInfo, Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol import messages
@@ -33,7 +34,7 @@ MAX_LARGE_REQUESTS: Final = 4
 class ApiDispatcher:
     """The broker's side of `headrace.broker.network.session.Dispatcher`."""
 
-    def __init__(  # noqa: PLR0913 - the registry names them, once
+    def __init__(
         self,
         *,
         versions: Mapping[ApiKey, ApiVersions],
@@ -41,7 +42,6 @@ class ApiDispatcher:
         fetch: FetchHandler,
         handlers: Mapping[ApiKey, Handler],
         load_others: Callable[[], Awaitable[Mapping[ApiKey, Handler]]],
-        wall_clock_ms: Callable[[], int],
         metrics: RequestMetrics,
         turns: TurnShare,
     ) -> None:
@@ -53,7 +53,6 @@ class ApiDispatcher:
         self._loading = asyncio.Lock()
         self._are_all_loaded = False
         self._large = asyncio.Semaphore(MAX_LARGE_REQUESTS)
-        self._wall_clock_ms = wall_clock_ms
         self._metrics = metrics
         self._turns = turns
 
@@ -73,9 +72,7 @@ class ApiDispatcher:
         """Whether it is a Produce: those take effect when they are appended."""
         return frame.header.api_key == _PRODUCE
 
-    def dispatch(
-        self, frame: Frame, connection: ConnectionInfo, reply: Reply
-    ) -> RestOfRequest | None:
+    def dispatch(self, frame: Frame, client: Client, reply: Reply) -> RestOfRequest | None:
         """Serve one request; see `Dispatcher.dispatch`."""
         header = frame.header
         key, version = header.api_key, header.api_version
@@ -93,16 +90,8 @@ class ApiDispatcher:
         metrics.latest = key
         reply.observe = metrics.observers[key]
         if key == _PRODUCE:
-            return self._produce.start(connection, header, frame.body, reply)
-        context = RequestContext(
-            header,
-            connection.client_host,
-            connection.local_host,
-            connection.local_port,
-            connection.listener,
-            self._wall_clock_ms(),
-            self._turns,
-        )
+            return self._produce.start(client, header, frame.body, reply)
+        context = RequestContext(header, client, self._turns)
         if key == _FETCH:
             return self._fetch.start(context, frame.body, reply)
         steps = messages.decode_request_steps(ApiKey(key), version, frame.body)
@@ -138,7 +127,7 @@ class ApiDispatcher:
         await turns.pause()  # and all of them may have waited for the same
         del decoding, request  # they may be larger than the answer
         encoding = messages.encode_response_steps(
-            response, header.api_version, header.correlation_id
+            response, header.api_version, header.correlation_id, throttle_ms=reply.throttle_ms
         )
         try:
             pieces = await turns.run(encoding)

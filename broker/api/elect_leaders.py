@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from headrace.broker.cluster.cluster_view import NO_LEADER, ClusterView, live_leader
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.image import MetadataImage
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import ElectLeadersRequest, ElectLeadersResponse
@@ -36,6 +37,7 @@ class ElectLeadersHandler:
     """Answers that no election is needed, or possible."""
 
     api_key = ApiKey.ELECT_LEADERS
+    requires = (Access(AclOperation.ALTER, ResourceType.CLUSTER),)
 
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
@@ -86,7 +88,7 @@ def _outcome(image: MetadataImage, name: str, index: int, kind: int) -> _Outcome
 
 
 def _answer(version: int, code: ErrorCode, results: list[_Topic]) -> ElectLeadersResponse:
-    answer = ElectLeadersResponse(throttle_time_ms=0, replica_election_results=results)
+    answer = ElectLeadersResponse(replica_election_results=results)
     if version >= TYPES_SINCE:
         answer.error_code = int(code)
     return answer

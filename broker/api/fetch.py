@@ -33,13 +33,14 @@ from headrace.broker.fetch.reader import (
 from headrace.broker.fetch.session import FetchContext, FetchSession, SessionPartition
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
+from headrace.broker.network.reply import Reply
 from headrace.broker.network.request_context import RequestContext, RestOfRequest
-from headrace.broker.network.session import Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
 from headrace.loop_steps import freed
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError, ProtocolError
 from headrace.protocol.fetch.request import FetchRequest, decode_fetch_steps
@@ -61,6 +62,17 @@ MAX_WAIT_MS = 300_000  # whatever a client asks for; the answer is an empty one 
 
 class FetchHandler:
     """Serves Fetch from frame to answer."""
+
+    api_key = API
+    requires = (
+        Access(
+            AclOperation.READ,
+            ResourceType.TOPIC,
+            instead=(
+                Access(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, when="a replica asks"),
+            ),
+        ),
+    )
 
     def __init__(
         self,
@@ -127,13 +139,16 @@ class FetchHandler:
             begun = yield from self._sessions.begin(version, request, self._now_ms())
         except KafkaError as error:
             header, code = context.header, int(error.code)
-            reply.send(encode_fetch_response(version, header.correlation_id, 0, code, 0, []))
+            throttle_ms = reply.throttle_ms
+            reply.send(
+                encode_fetch_response(version, header.correlation_id, throttle_ms, code, 0, [])
+            )
             return self._leave_closed()
         fetch = _Fetch(
             context, request, begun, min(request.max_bytes, self._config.max_fetch_bytes)
         )
         session = begun.session
-        session.client = reply.connection
+        session.connection = reply.connection
         if self._transit and len(session.changed) <= SLICE_PARTITIONS:
             arriving = self._arriving(session.look(), by_id=fetch.by_id)
             if arriving:
@@ -141,7 +156,7 @@ class FetchHandler:
         if len(session.changed) <= SLICE_PARTITIONS:
             result = self._reader.read_cached(session.look(), fetch.max_bytes, by_id=fetch.by_id)
             if not result.has_cold and result.has_lease and fetch.is_enough(result):
-                reply.send((yield from self._answer(fetch, result)))
+                reply.send((yield from self._answer(fetch, result, reply.throttle_ms)))
                 begun.end()
                 return self._leave_closed()
         return self._wait(fetch, reply)
@@ -195,7 +210,9 @@ class FetchHandler:
                     or is_over
                     or loop.time() >= deadline_s
                 ):
-                    reply.send(await self._turns.run(self._answer(fetch, result)))
+                    reply.send(
+                        await self._turns.run(self._answer(fetch, result, reply.throttle_ms))
+                    )
                     break
                 if result.has_cold:
                     continue  # the read from the bucket is still inflight
@@ -208,13 +225,16 @@ class FetchHandler:
             context.end()
         await self._turns.run(self._sessions.leave_closed())
 
-    def _answer(self, fetch: "_Fetch", result: ReadResult) -> Generator[None, None, list[Buffer]]:
+    def _answer(
+        self, fetch: "_Fetch", result: ReadResult, throttle_ms: int
+    ) -> Generator[None, None, list[Buffer]]:
         """Make the answer, and free what it is made of, in slices: others must not wait for one of many partitions."""
         error, session_id = fetch.session.begin_answer(self._now_ms())
         header = fetch.context.header
         version, correlation_id = header.api_version, header.correlation_id
         if error != ErrorCode.NONE:
-            return encode_fetch_response(version, correlation_id, 0, int(error), session_id, [])
+            code = int(error)
+            return encode_fetch_response(version, correlation_id, throttle_ms, code, session_id, [])
         reads = result.reads
         if not result.has_lease:
             reads = yield from withheld(fetch.session.session.all())
@@ -234,13 +254,13 @@ class FetchHandler:
                 partitions.append(_partition(read, aborted))
         endpoints: Sequence[NodeEndpoint] = ()
         if result.has_error and version >= NODE_ENDPOINTS_SINCE:
-            topics, endpoints = yield from name_leaders(self._cluster, fetch.context, topics)
+            topics, endpoints = yield from name_leaders(self._cluster, fetch.context.client, topics)
         if len(reads) <= SLICE_PARTITIONS:
             return encode_fetch_response(
-                version, correlation_id, 0, 0, session_id, topics, endpoints
+                version, correlation_id, throttle_ms, 0, session_id, topics, endpoints
             )
         answer = yield from encode_fetch_in_slices(
-            version, correlation_id, session_id, topics, endpoints
+            version, correlation_id, throttle_ms, session_id, topics, endpoints
         )
         yield from freed(reads, SLICE_PARTITIONS)
         for topic in topics:

@@ -22,7 +22,9 @@ Source: FindCoordinatorRequest.json, FindCoordinatorResponse.json; `KafkaApis.ge
 
 from typing import Final, NamedTuple, Protocol
 
+from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import FindCoordinatorRequest, FindCoordinatorResponse
@@ -38,9 +40,7 @@ _NO_SUCH_COORDINATOR: Final = "unknown coordinator key type"
 class CoordinatorNodes(Protocol):
     """Addresses of group coordinators."""
 
-    def coordinator_node(
-        self, context: RequestContext, group_id: str
-    ) -> tuple[int, str, int] | None:
+    def coordinator_node(self, client: Client, group_id: str) -> tuple[int, str, int] | None:
         """Node id, host and port of a group's coordinator for this client; None if there is none."""
         ...
 
@@ -61,6 +61,19 @@ class FindCoordinatorHandler:
     """Finds the broker that coordinates a group."""
 
     api_key = API
+    requires = (
+        Access(AclOperation.DESCRIBE, ResourceType.GROUP, when="the key is a group"),
+        Access(
+            AclOperation.DESCRIBE,
+            ResourceType.TRANSACTIONAL_ID,
+            when="the key is a transactional id",
+        ),
+        Access(
+            AclOperation.CLUSTER_ACTION,
+            ResourceType.CLUSTER,
+            when="the key is a partition of a share group",
+        ),
+    )
 
     def __init__(self, nodes: CoordinatorNodes) -> None:
         self._nodes = nodes
@@ -70,9 +83,8 @@ class FindCoordinatorHandler:
     ) -> FindCoordinatorResponse:
         """Look up one key, or several."""
         if context.version < BATCHED_KEYS_SINCE:
-            found = await self._find(context, request.key_type, request.key)
+            found = await self._find(context.client, request.key_type, request.key)
             return FindCoordinatorResponse(
-                throttle_time_ms=0,
                 error_code=int(found.error),
                 error_message=found.message,
                 node_id=found.node_id,
@@ -82,7 +94,7 @@ class FindCoordinatorHandler:
         coordinators = []
         # One at a time: the hash of a long key takes milliseconds.
         async for key in context.turns.each(dict.fromkeys(request.coordinator_keys), per_look=1):
-            found = await self._find(context, request.key_type, key)
+            found = await self._find(context.client, request.key_type, key)
             coordinators.append(
                 FindCoordinatorResponse.Coordinator(
                     key=key,
@@ -93,19 +105,19 @@ class FindCoordinatorHandler:
                     error_message=found.message,
                 )
             )
-        return FindCoordinatorResponse(throttle_time_ms=0, coordinators=coordinators)
+        return FindCoordinatorResponse(coordinators=coordinators)
 
-    async def _find(self, context: RequestContext, key_type: int, key: str) -> _Found:
+    async def _find(self, client: Client, key_type: int, key: str) -> _Found:
         if key_type != GROUP_KEY_TYPE:
             message = _NO_TRANSACTIONS if key_type == 1 else _NO_SUCH_COORDINATOR
             return _Found(ErrorCode.INVALID_REQUEST, message)
-        node = self._nodes.coordinator_node(context, key)
+        node = self._nodes.coordinator_node(client, key)
         if node is None:
             try:
                 await self._nodes.ensure_topic()
             except KafkaError as error:
                 return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message)
-            node = self._nodes.coordinator_node(context, key)
+            node = self._nodes.coordinator_node(client, key)
         if node is None:
             return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         node_id, host, port = node

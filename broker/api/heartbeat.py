@@ -13,6 +13,7 @@ Source: HeartbeatRequest.json, HeartbeatResponse.json; `GroupCoordinatorService.
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import HeartbeatRequest as GroupHeartbeat
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import HeartbeatRequest, HeartbeatResponse
@@ -24,6 +25,7 @@ class HeartbeatHandler:
     """Keeps members alive."""
 
     api_key = API
+    requires = (Access(AclOperation.READ, ResourceType.GROUP),)
 
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
@@ -44,4 +46,4 @@ class HeartbeatHandler:
             error = refused.code
             if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
                 error = ErrorCode.NONE
-        return HeartbeatResponse(throttle_time_ms=0, error_code=int(error))
+        return HeartbeatResponse(error_code=int(error))

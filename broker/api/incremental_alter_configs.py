@@ -17,6 +17,7 @@ from collections import Counter
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.dynamic_keys import DRAIN_KEY
 from headrace.metadata.follower.client import ConfigOp, ConfigOperation, MetadataClient
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 from headrace.protocol.messages import (
@@ -35,6 +36,11 @@ class IncrementalAlterConfigsHandler:
     """Changes topic configs through the controller."""
 
     api_key = ApiKey.INCREMENTAL_ALTER_CONFIGS
+    requires = (
+        Access(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC),
+        Access(AclOperation.ALTER_CONFIGS, ResourceType.GROUP),
+        Access(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER, when="they are a broker's"),
+    )
 
     def __init__(self, client: MetadataClient) -> None:
         self._client = client
@@ -88,7 +94,7 @@ class IncrementalAlterConfigsHandler:
                     resource_name=resource.resource_name,
                 )
             )
-        return IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=responses)
+        return IncrementalAlterConfigsResponse(responses=responses)
 
 
 def _is_dynamic(resource: IncrementalAlterConfigsRequest.AlterConfigsResource) -> bool:

@@ -15,6 +15,7 @@ Source: InitProducerIdRequest.json, InitProducerIdResponse.json; KIP-98, KIP-360
 from headrace.broker.cluster.producer_ids import ProducerIds
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.errors import MetadataError
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import InitProducerIdRequest, InitProducerIdResponse
@@ -26,6 +27,15 @@ class InitProducerIdHandler:
     """Gives producers their identity."""
 
     api_key = ApiKey.INIT_PRODUCER_ID
+    requires = (
+        Access(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, when="it names one"),
+        Access(
+            AclOperation.IDEMPOTENT_WRITE,
+            ResourceType.CLUSTER,
+            when="it names no transactional id",
+            instead=(Access(AclOperation.WRITE, ResourceType.TOPIC, when="on any one"),),
+        ),
+    )
 
     def __init__(self, producer_ids: ProducerIds) -> None:
         self._producer_ids = producer_ids
@@ -50,7 +60,6 @@ class InitProducerIdHandler:
         self, code: ErrorCode, producer_id: int = -1, epoch: int = -1
     ) -> InitProducerIdResponse:
         return InitProducerIdResponse(
-            throttle_time_ms=0,
             error_code=int(code),
             producer_id=producer_id,
             producer_epoch=epoch,

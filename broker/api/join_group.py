@@ -26,6 +26,7 @@ from headrace.broker.coordinator.group.requests import (
 )
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.node import GroupConfig
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import JoinGroupRequest, JoinGroupResponse
@@ -42,6 +43,7 @@ class JoinGroupHandler:
     """Adds members to groups."""
 
     api_key = API
+    requires = (Access(AclOperation.READ, ResourceType.GROUP),)
 
     def __init__(self, coordinator: GroupCoordinator, config: GroupConfig) -> None:
         self._coordinator = coordinator
@@ -58,7 +60,6 @@ class JoinGroupHandler:
         if protocol is None and context.version < NULL_PROTOCOL_SINCE:
             protocol = ""
         return JoinGroupResponse(
-            throttle_time_ms=0,
             error_code=int(result.error),
             generation_id=result.generation,
             protocol_type=result.protocol_type,
@@ -97,7 +98,7 @@ class JoinGroupHandler:
                 else NO_MEMBER_ID
             ),
             client_id=context.client_id,
-            client_host=f"/{context.client_host}",  # as Java prints an address, and tools show it
+            client_host=f"/{context.client.client_host}",  # as Java prints an address, and tools show it
             session_timeout_ms=request.session_timeout_ms,
             rebalance_timeout_ms=(
                 request.rebalance_timeout_ms

@@ -18,6 +18,7 @@ from typing import Final
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import LeavingMember
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import LeaveGroupRequest, LeaveGroupResponse
@@ -32,6 +33,7 @@ class LeaveGroupHandler:
     """Removes members."""
 
     api_key = API
+    requires = (Access(AclOperation.READ, ResourceType.GROUP),)
 
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
@@ -54,11 +56,10 @@ class LeaveGroupHandler:
             async for some in context.turns.batches(rest, MEMBERS_AT_ONCE):
                 results += await self._coordinator.leave(request.group_id, some)
         except KafkaError as error:
-            return LeaveGroupResponse(throttle_time_ms=0, error_code=int(error.code), members=[])
+            return LeaveGroupResponse(error_code=int(error.code), members=[])
         if not has_several:
-            return LeaveGroupResponse(throttle_time_ms=0, error_code=int(results[0].error))
+            return LeaveGroupResponse(error_code=int(results[0].error))
         return LeaveGroupResponse(
-            throttle_time_ms=0,
             error_code=int(ErrorCode.NONE),
             members=[
                 LeaveGroupResponse.MemberResponse(

@@ -15,6 +15,7 @@ from typing import Final
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import ListedGroup
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import ListGroupsRequest, ListGroupsResponse, MadeWhenEncoded
@@ -28,6 +29,13 @@ class ListGroupsHandler:
     """Lists groups."""
 
     api_key = API
+    requires = (
+        Access(
+            AclOperation.DESCRIBE,
+            ResourceType.CLUSTER,
+            instead=(Access(AclOperation.DESCRIBE, ResourceType.GROUP),),
+        ),
+    )
 
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
@@ -46,13 +54,12 @@ class ListGroupsHandler:
                 code is ErrorCode.NOT_COORDINATOR
             ):  # clients expect that code for a single group only
                 code = ErrorCode.COORDINATOR_NOT_AVAILABLE
-            return ListGroupsResponse(throttle_time_ms=0, error_code=int(code), groups=[])
+            return ListGroupsResponse(error_code=int(code), groups=[])
         if types and CLASSIC_TYPE not in types:
             groups = []
         if states:
             groups = [it async for it in context.turns.each(groups) if it.state.lower() in states]
         return ListGroupsResponse(
-            throttle_time_ms=0,
             error_code=int(ErrorCode.NONE),
             groups=MadeWhenEncoded(_listed, groups),
         )

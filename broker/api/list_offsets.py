@@ -22,6 +22,7 @@ from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.offset_search import find_by_timestamp, find_newest
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import ListOffsetsRequest, ListOffsetsResponse
@@ -43,6 +44,7 @@ class ListOffsetsHandler:
     """Looks up offsets of partitions: the first, the last, or by timestamp."""
 
     api_key = ApiKey.LIST_OFFSETS
+    requires = (Access(AclOperation.DESCRIBE, ResourceType.TOPIC),)
 
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
@@ -69,7 +71,7 @@ class ListOffsetsHandler:
                 answers.append(answer)
             if answers:
                 topics.append(_Topic(name=topic.name, partitions=answers))
-        return ListOffsetsResponse(throttle_time_ms=0, topics=topics)
+        return ListOffsetsResponse(topics=topics)
 
     async def _look_up(self, context: RequestContext, topic: str, asked: _Asked) -> _Partition:
         timestamp = asked.timestamp

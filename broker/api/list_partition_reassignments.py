@@ -10,6 +10,7 @@ Source: ListPartitionReassignmentsRequest.json, ListPartitionReassignmentsRespon
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.image import MetadataImage, MoveImage
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.messages import (
     ListPartitionReassignmentsRequest,
@@ -24,6 +25,7 @@ class ListPartitionReassignmentsHandler:
     """Lists the moves that are under way, which topic tools ask for before they describe topics."""
 
     api_key = ApiKey.LIST_PARTITION_REASSIGNMENTS
+    requires = (Access(AclOperation.DESCRIBE, ResourceType.CLUSTER),)
 
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
@@ -44,7 +46,6 @@ class ListPartitionReassignmentsHandler:
         async for move in context.turns.each(moves):
             topics.setdefault(image.topics[move.topic_id].name, []).append(_listed(move, image))
         return ListPartitionReassignmentsResponse(
-            throttle_time_ms=0,
             error_code=0,
             error_message=None,
             topics=[_Topic(name=name, partitions=found) for name, found in topics.items()],

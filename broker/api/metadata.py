@@ -25,6 +25,7 @@ from headrace.broker.api.described_topics import DescribedTopics
 from headrace.broker.cluster.cluster_view import ClusterView, SeenCluster
 from headrace.broker.cluster.topic_creation import MAX_TOPICS, TopicCreation
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import EncodedElement, MetadataRequest, MetadataResponse
@@ -41,6 +42,20 @@ class MetadataHandler:
     """Answers with brokers, topics and leaders of the newest image."""
 
     api_key = ApiKey.METADATA
+    requires = (
+        Access(AclOperation.DESCRIBE, ResourceType.TOPIC),
+        Access(
+            AclOperation.CREATE,
+            ResourceType.TOPIC,
+            when="it creates topics",
+            instead=(Access(AclOperation.CREATE, ResourceType.CLUSTER),),
+        ),
+        Access(
+            AclOperation.DESCRIBE,
+            ResourceType.CLUSTER,
+            when="it asks for the operations allowed on the cluster",
+        ),
+    )
 
     def __init__(self, cluster: ClusterView, creation: TopicCreation) -> None:
         self._cluster = cluster
@@ -50,17 +65,16 @@ class MetadataHandler:
     async def handle(self, context: RequestContext, request: MetadataRequest) -> MetadataResponse:
         """Describe the topics asked for, or all."""
         if request.topics is None or (context.version == 0 and not request.topics):
-            seen = self._cluster.seen_by(context)
+            seen = self._cluster.seen_by(context.client)
             topics: list[_Topic | EncodedElement] = [
                 await self._described.describe(context, seen, topic)
                 async for topic in context.turns.each(seen.image.topics.values())
             ]
         else:
             await self._create_missing(context, request, request.topics)
-            seen = self._cluster.seen_by(context)
+            seen = self._cluster.seen_by(context.client)
             topics = await self._asked_for(context, request.topics, seen)
         return MetadataResponse(
-            throttle_time_ms=0,
             brokers=[
                 MetadataResponse.MetadataResponseBroker(
                     node_id=broker.node_id, host=broker.host, port=broker.port, rack=broker.rack

@@ -22,6 +22,7 @@ from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import CommitRequest, OffsetEntry
 from headrace.broker.coordinator.group.topics import TopicDirectory
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import OffsetCommitRequest, OffsetCommitResponse
@@ -42,6 +43,10 @@ class OffsetCommitHandler:
     """Stores the committed offsets of consumers."""
 
     api_key = API
+    requires = (
+        Access(AclOperation.READ, ResourceType.GROUP),
+        Access(AclOperation.READ, ResourceType.TOPIC),
+    )
 
     def __init__(self, coordinator: GroupCoordinator, topics: TopicDirectory) -> None:
         self._coordinator = coordinator
@@ -73,7 +78,7 @@ class OffsetCommitHandler:
         async for some in context.turns.batches(entries, ENTRIES_AT_ONCE):
             for error in await self._commit(context, request, some):
                 next(answers).error_code = int(error)
-        return OffsetCommitResponse(throttle_time_ms=0, topics=topics)
+        return OffsetCommitResponse(topics=topics)
 
     def _identify(self, topic: _AskedTopic, *, uses_ids: bool) -> tuple[str | None, UUID | None]:
         """Give a topic's name, None when its id is not known, and its id."""

@@ -15,6 +15,7 @@ Source: OffsetDeleteRequest.json, OffsetDeleteResponse.json; KIP-496;
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.topics import TopicDirectory
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import OffsetDeleteRequest, OffsetDeleteResponse
@@ -29,6 +30,10 @@ class OffsetDeleteHandler:
     """Deletes committed offsets."""
 
     api_key = API
+    requires = (
+        Access(AclOperation.DELETE, ResourceType.GROUP),
+        Access(AclOperation.READ, ResourceType.TOPIC),
+    )
 
     def __init__(self, coordinator: GroupCoordinator, topics: TopicDirectory) -> None:
         self._coordinator = coordinator
@@ -59,7 +64,7 @@ class OffsetDeleteHandler:
         except KafkaError as refused:
             error, errors = refused.code, []
         if error is not ErrorCode.NONE:
-            return OffsetDeleteResponse(error_code=int(error), throttle_time_ms=0, topics=[])
+            return OffsetDeleteResponse(error_code=int(error), topics=[])
         for answer, partition_error in zip(known, errors, strict=True):
             answer.error_code = int(partition_error)
-        return OffsetDeleteResponse(error_code=0, throttle_time_ms=0, topics=topics)
+        return OffsetDeleteResponse(error_code=0, topics=topics)

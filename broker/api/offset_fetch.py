@@ -31,6 +31,7 @@ from headrace.broker.coordinator.group.records import OffsetCommitValue
 from headrace.broker.coordinator.group.requests import CommittedOffset, OffsetQuery
 from headrace.broker.coordinator.group.topics import TopicDirectory
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import (
@@ -88,6 +89,10 @@ class OffsetFetchHandler:
     """Answers with the committed offsets of groups."""
 
     api_key = API
+    requires = (
+        Access(AclOperation.DESCRIBE, ResourceType.GROUP),
+        Access(AclOperation.DESCRIBE, ResourceType.TOPIC),
+    )
 
     def __init__(self, coordinator: GroupCoordinator, topics: TopicDirectory) -> None:
         self._coordinator = coordinator
@@ -103,7 +108,6 @@ class OffsetFetchHandler:
             if context.version < GROUP_ERROR_SINCE and error is not ErrorCode.NONE:
                 topics = await _each_partition(context, request.topics or (), error)
             return OffsetFetchResponse(
-                throttle_time_ms=0,
                 error_code=int(error),
                 topics=MadeWhenEncoded(_topic_of_one, topics),
             )
@@ -112,7 +116,6 @@ class OffsetFetchHandler:
         ]
         results = await self._fetch(context, asked)
         return OffsetFetchResponse(
-            throttle_time_ms=0,
             groups=[
                 _Group(
                     group_id=group_id,

@@ -12,6 +12,7 @@ Source: OffsetForLeaderEpochRequest.json, OffsetForLeaderEpochResponse.json; KIP
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
@@ -25,6 +26,13 @@ class OffsetForLeaderEpochHandler:
     """Lets consumers detect that the log was truncated below their position."""
 
     api_key = ApiKey.OFFSET_FOR_LEADER_EPOCH
+    requires = (
+        Access(
+            AclOperation.DESCRIBE,
+            ResourceType.TOPIC,
+            instead=(Access(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER),),
+        ),
+    )
 
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
@@ -34,7 +42,6 @@ class OffsetForLeaderEpochHandler:
     ) -> OffsetForLeaderEpochResponse:
         """Look up each partition."""
         return OffsetForLeaderEpochResponse(
-            throttle_time_ms=0,
             topics=[
                 _Topic(
                     topic=topic.topic,

@@ -1,7 +1,18 @@
 """A Produce whose batches have been appended, and the answer to it, which waits for their acknowledgements."""
 
-from headrace.broker.network.session import Reply
+import struct
+from collections.abc import Generator, Sequence
+from typing import Final, TypeVar
+
+from headrace.broker.network.reply import Reply
+from headrace.protocol.headers import RequestHeader
+from headrace.protocol.leader_discovery import NodeEndpoint
+from headrace.protocol.produce import ProduceTopicResponse, encode_produce_response
+from headrace.protocol.records.window import Slice
 from headrace.protocol.server_connection import Buffer
+
+_SIZE: Final = struct.Struct(">i")
+_T = TypeVar("_T")
 
 
 class PendingProduce:
@@ -31,3 +42,31 @@ class PendingProduce:
             self.waiting -= 1
         else:
             self.batch_done(None)
+
+
+def encoded_answer(
+    reply: Reply,
+    header: RequestHeader,
+    topics: Sequence[ProduceTopicResponse],
+    node_endpoints: Sequence[NodeEndpoint] = (),
+) -> Generator[Slice, None, list[Buffer]]:
+    """Encode an answer as a whole frame."""
+    answer = yield from encode_produce_response(
+        header.api_version,
+        header.correlation_id,
+        topics,
+        throttle_time_ms=reply.throttle_ms,
+        node_endpoints=node_endpoints,
+    )
+    return [_SIZE.pack(len(answer)), answer]
+
+
+def in_slices(steps: Generator[None, None, _T]) -> Generator[Slice, None, _T]:
+    """Run steps, each of them small."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: _T = end.value
+            return result
+        yield Slice.LOOP

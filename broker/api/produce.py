@@ -38,15 +38,15 @@ Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.4; KIP-98, K
 
 import asyncio
 import logging
-import struct
 from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple, TypeVar
 
 from headrace.broker.api.current_leaders import name_leaders
-from headrace.broker.api.pending_produce import PendingProduce
-from headrace.broker.cluster.cluster_view import ClientSide, ClusterView
+from headrace.broker.api.pending_produce import PendingProduce, encoded_answer, in_slices
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.network.client import Client
+from headrace.broker.network.reply import Reply
 from headrace.broker.network.request_context import RestOfRequest
-from headrace.broker.network.session import Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition import append_rules
 from headrace.broker.partition.append_rules import (
@@ -66,6 +66,7 @@ from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
 from headrace.daemon_threads import DaemonThreads
 from headrace.metadata.topic_names import MAX_TOPIC_NAME_LENGTH
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.headers import RequestHeader
@@ -80,7 +81,6 @@ from headrace.protocol.produce import (
     RecordError,
     decode_produce,
     encode_appended,
-    encode_produce_response,
 )
 from headrace.protocol.records.walk import SLICE_ELEMENTS
 from headrace.protocol.records.window import Slice
@@ -92,7 +92,6 @@ logger = logging.getLogger("headrace.produce")
 API = ApiKey.PRODUCE
 TOPIC_IDS_SINCE = 13
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
-_SIZE = struct.Struct(">i")
 ADMIN_CLIENT_ID = "__admin_client"
 # Validation of several batches lets others have their turn when they add up, counted in records. What took steps is
 # counted by its bytes, too: thousands of compressed streams or blocks may hold none.
@@ -112,7 +111,7 @@ _LEASE_NOT_VALID = Rejection(
 class _Produce(NamedTuple):
     """One request, and what is needed to answer it."""
 
-    client: ClientSide
+    client: Client
     header: RequestHeader
     request: ProduceRequest
     reply: Reply
@@ -140,6 +139,14 @@ _Begun = tuple[Partition | None, Validated | Rejection | append_rules.Steps]
 class ProduceHandler:
     """Serves Produce from frame to answer."""
 
+    api_key = API
+    requires = (
+        Access(AclOperation.WRITE, ResourceType.TOPIC),
+        Access(
+            AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, when="it has transactional batches"
+        ),
+    )
+
     def __init__(
         self,
         *,
@@ -166,7 +173,7 @@ class ProduceHandler:
         self._metrics = metrics
 
     def start(
-        self, client: ClientSide, header: RequestHeader, body: memoryview, reply: Reply
+        self, client: Client, header: RequestHeader, body: memoryview, reply: Reply
     ) -> RestOfRequest | None:
         """Append the request's batches now, else return the coroutine that does so later.
 
@@ -185,7 +192,8 @@ class ProduceHandler:
         if not self._engine.admits(bytes_needed):
             return self._start_when_admitted(produce, bytes_needed)
         steps: _Steps[None] | None
-        if len(request.topics) == 1 and len(request.topics[0].partitions) == 1:
+        is_one = len(request.topics) == 1 and len(request.topics[0].partitions) == 1
+        if is_one and not reply.throttle_ms:
             steps = self._serve_one(produce)
             if steps is None:
                 return None
@@ -366,16 +374,13 @@ class ProduceHandler:
         self, produce: _Produce, pending: PendingProduce, responses: list[ProduceTopicResponse]
     ) -> _Steps[None]:
         """Answer when all that was appended is acknowledged."""
-        header = produce.header
-        version = header.api_version
         endpoints: list[NodeEndpoint] = []
-        if pending.refused and version >= LEADER_DISCOVERY_SINCE:
+        if pending.refused and produce.header.api_version >= LEADER_DISCOVERY_SINCE:
             naming = name_leaders(self._cluster, produce.client, responses)
-            responses, endpoints = yield from _in_slices(naming)
-        answer = yield from encode_produce_response(
-            version, header.correlation_id, responses, node_endpoints=endpoints
+            responses, endpoints = yield from in_slices(naming)
+        pending.seal(
+            (yield from encoded_answer(produce.reply, produce.header, responses, endpoints))
         )
-        pending.seal([_SIZE.pack(len(answer)), answer])
 
     def _find(
         self, header: RequestHeader, topic: ProduceTopic, index: int
@@ -451,9 +456,7 @@ class ProduceHandler:
                 if len(answers) % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP
             responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
-        version, correlation_id = header.api_version, header.correlation_id
-        answer = yield from encode_produce_response(version, correlation_id, responses)
-        reply.send([_SIZE.pack(len(answer)), answer])
+        reply.send((yield from encoded_answer(produce.reply, produce.header, responses)))
 
     def _rejected(self, index: int, refusal: Rejection) -> ProducePartitionResponse:
         self._metrics.produce_refused[int(refusal.code)] += 1
@@ -469,7 +472,7 @@ class ProduceHandler:
 
     def _refuse(self, produce: _Produce, refusal: Rejection) -> _Steps[None]:
         """Answer every partition with the same error; nothing was appended."""
-        request, version = produce.request, produce.header.api_version
+        request = produce.request
         if request.acks == ACKS_NONE:
             produce.reply.close()
             return
@@ -484,17 +487,4 @@ class ProduceHandler:
                 if number % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP
             responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
-        correlation_id = produce.header.correlation_id
-        answer = yield from encode_produce_response(version, correlation_id, responses)
-        produce.reply.send([_SIZE.pack(len(answer)), answer])
-
-
-def _in_slices(steps: Generator[None, None, _T]) -> _Steps[_T]:
-    """Run steps, each of them small."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: _T = end.value
-            return result
-        yield Slice.LOOP
+        produce.reply.send((yield from encoded_answer(produce.reply, produce.header, responses)))

@@ -97,7 +97,6 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
             ApiKey.METADATA: MetadataHandler(services.cluster, services.creation),
         },
         load_others=load_others,
-        wall_clock_ms=services.wall_clock_ms,
         metrics=services.metrics,
         turns=TurnShare(services.clock_s),
     )

@@ -11,6 +11,7 @@ from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
 from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import RemoveRaftVoterRequest, RemoveRaftVoterResponse
@@ -20,6 +21,7 @@ class RemoveRaftVoterHandler:
     """Removes a controller from the quorum."""
 
     api_key = ApiKey.REMOVE_RAFT_VOTER
+    requires = (Access(AclOperation.ALTER, ResourceType.CLUSTER),)
 
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum
@@ -43,4 +45,4 @@ class RemoveRaftVoterHandler:
 
 
 def _answer(code: ErrorCode, message: str | None) -> RemoveRaftVoterResponse:
-    return RemoveRaftVoterResponse(throttle_time_ms=0, error_code=int(code), error_message=message)
+    return RemoveRaftVoterResponse(error_code=int(code), error_message=message)

@@ -19,6 +19,7 @@ from typing import Final
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import SyncRequest, SyncResult
 from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import SyncGroupRequest, SyncGroupResponse
@@ -32,6 +33,7 @@ class SyncGroupHandler:
     """Stores and returns assignments."""
 
     api_key = API
+    requires = (Access(AclOperation.READ, ResourceType.GROUP),)
 
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
@@ -43,7 +45,6 @@ class SyncGroupHandler:
         except KafkaError as error:
             result = SyncResult(error=error.code)
         return SyncGroupResponse(
-            throttle_time_ms=0,
             error_code=int(result.error),
             protocol_type=result.protocol_type,
             protocol_name=result.protocol,

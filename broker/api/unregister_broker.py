@@ -12,6 +12,7 @@ from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.admin import error_of
 from headrace.metadata.errors import MetadataError
 from headrace.metadata.follower.quorum_admin import QuorumAdmin
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import UnregisterBrokerRequest, UnregisterBrokerResponse
@@ -21,6 +22,7 @@ class UnregisterBrokerHandler:
     """Removes a broker that will not come back."""
 
     api_key = ApiKey.UNREGISTER_BROKER
+    requires = (Access(AclOperation.ALTER, ResourceType.CLUSTER),)
 
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum
@@ -42,4 +44,4 @@ class UnregisterBrokerHandler:
 
 
 def _answer(code: ErrorCode, message: str | None) -> UnregisterBrokerResponse:
-    return UnregisterBrokerResponse(throttle_time_ms=0, error_code=int(code), error_message=message)
+    return UnregisterBrokerResponse(error_code=int(code), error_message=message)

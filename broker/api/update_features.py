@@ -26,6 +26,7 @@ from headrace.metadata.errors import MetadataError
 from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.levels import LEVEL_FEATURE, METADATA_FEATURE
 from headrace.metadata.rpc.requests import FeatureUpdate, UpgradeType
+from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import UpdateFeaturesRequest, UpdateFeaturesResponse
@@ -37,6 +38,7 @@ class UpdateFeaturesHandler:
     """Raises the level of the cluster."""
 
     api_key = ApiKey.UPDATE_FEATURES
+    requires = (Access(AclOperation.ALTER, ResourceType.CLUSTER),)
 
     def __init__(self, quorum: QuorumAdmin) -> None:
         self._quorum = quorum
@@ -98,6 +100,4 @@ def _answer(
     message: str | None,
     results: list[UpdateFeaturesResponse.UpdatableFeatureResult],
 ) -> UpdateFeaturesResponse:
-    return UpdateFeaturesResponse(
-        throttle_time_ms=0, error_code=int(code), error_message=message, results=results
-    )
+    return UpdateFeaturesResponse(error_code=int(code), error_message=message, results=results)

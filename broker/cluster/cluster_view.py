@@ -1,9 +1,10 @@
 """The cluster as a client sees it through the listener that it is connected to. Pure."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from headrace.broker.network.client import Client
 from headrace.config.node import NetworkConfig
 from headrace.metadata.image import BrokerImage, MetadataImage, PartitionImage
 from headrace.protocol.errors import ErrorCode
@@ -19,25 +20,6 @@ def live_leader(image: MetadataImage, partition: PartitionImage) -> int:
     """Return the leader of a partition; none while that is starting, or once its epoch has ended."""
     leader = image.brokers.get(partition.leader)
     return NO_LEADER if leader is None or leader.fenced else partition.leader
-
-
-class ClientSide(Protocol):
-    """The broker's address that a client is connected to: a `RequestContext`, or its `ConnectionInfo`."""
-
-    @property
-    def listener(self) -> str:
-        """Name of the listener."""
-        ...
-
-    @property
-    def local_host(self) -> str:
-        """The broker's host of the connection."""
-        ...
-
-    @property
-    def local_port(self) -> int:
-        """The broker's port of the connection."""
-        ...
 
 
 class SeenCluster(NamedTuple):
@@ -98,7 +80,7 @@ class ClusterView:
         """This broker."""
         return self._node_id
 
-    def seen_by(self, client: ClientSide, *, with_fenced: bool = False) -> SeenCluster:
+    def seen_by(self, client: Client, *, with_fenced: bool = False) -> SeenCluster:
         """The newest metadata as this client sees it; active brokers, or all, ordered by node id."""
         image = self.image
         found = {
@@ -110,7 +92,7 @@ class ClusterView:
             image, {node_id: address for node_id, address in found.items() if address is not None}
         )
 
-    def broker(self, client: ClientSide, node_id: int) -> NodeEndpoint | None:
+    def broker(self, client: Client, node_id: int) -> NodeEndpoint | None:
         """One broker's address, or None when it is unknown, fenced or not on this listener."""
         broker = self.image.brokers.get(node_id)
         if broker is None or broker.fenced:
@@ -135,7 +117,7 @@ class ClusterView:
         """Id of a topic; None when unknown."""
         return self.image.topic_ids.get(name)
 
-    def _address(self, client: ClientSide, broker: BrokerImage) -> NodeEndpoint | None:
+    def _address(self, client: Client, broker: BrokerImage) -> NodeEndpoint | None:
         rack = broker.rack or None
         if broker.node_id == self._node_id and not self._advertised:
             return NodeEndpoint(broker.node_id, client.local_host, client.local_port, rack)

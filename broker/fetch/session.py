@@ -27,6 +27,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
+from headrace.broker.network.reply import Activity
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition, FetchRequest
 
@@ -105,15 +106,6 @@ class SessionAnswer(NamedTuple):
 
     error: ErrorCode
     session_id: int
-
-
-class Client(Protocol):
-    """The connection of a request."""
-
-    @property
-    def closed(self) -> bool:
-        """Whether no other request will come from it."""
-        ...
 
 
 class SessionPartition:
@@ -200,7 +192,7 @@ class FetchSession:
     last_used_ms = 0
     is_closed = False
     waiter: FetchWaiter | None = None
-    client: Client | None = None  # of the latest request
+    connection: Activity | None = None  # of the latest request
     _last_turn = 0
 
     def __init__(self, *, by_id: bool) -> None:

@@ -116,7 +116,7 @@ class FetchSessions:
         for session_id, session in self._sessions.items():  # least recently used first
             if now_ms - session.last_used_ms < ABANDONED_MS:
                 break
-            if session.client is not None and session.client.closed:
+            if session.connection is not None and session.connection.closed:
                 abandoned.append(session_id)
         for session_id in abandoned:
             self._close_later(self._take(session_id))

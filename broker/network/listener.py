@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+import ssl
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
+from headrace.broker.network.client import Client, SecurityProtocol
 from headrace.broker.network.connection_bounds import ConnectionBounds, connections_possible
 from headrace.broker.network.session import Dispatcher, Session
 from headrace.broker.network.turn_share import TurnShare
@@ -17,6 +20,7 @@ logger = logging.getLogger("headrace.network")
 
 DRAIN_MS = 1_000
 IDLE_CHECKS_PER_PERIOD = 10
+NO_TLS: Final[Mapping[str, ssl.SSLContext]] = MappingProxyType({})
 READERS_PER_TURN = 16  # that go on with a large request: a read of 1 MiB takes half a millisecond
 
 
@@ -26,7 +30,7 @@ class Listener:
     def __init__(
         self, config: NetworkConfig, network: Network, clock_s: Callable[[], float]
     ) -> None:
-        self._config = config
+        self.config = config
         self._network = network
         self.clock_s = clock_s
         self.turns = TurnShare(clock_s)
@@ -54,24 +58,34 @@ class Listener:
         Raises:
             OSError: an address is in use, or not an address of this machine.
         """
-        self._bounds = await _connection_bounds(self._config, self._network)
+        self._bounds = await _connection_bounds(self.config, self._network)
         bound = []
-        for endpoint in self._config.listeners:
+        for endpoint in self.config.listeners:
             listening = await self._network.listen(endpoint.host, endpoint.port)
             self._listening += ((endpoint.name, each) for each in listening)
             bound.append(Endpoint(endpoint.name, endpoint.host, listening[0].port))
         return bound
 
-    async def serve(self, dispatcher: Dispatcher) -> None:
-        """Accept connections and hand their requests to `dispatcher`."""
+    async def serve(
+        self, dispatcher: Dispatcher, tls: Mapping[str, ssl.SSLContext] = NO_TLS
+    ) -> None:
+        """Accept connections and hand their requests to `dispatcher`.
+
+        Args:
+            dispatcher: of all sessions.
+            tls: certificates and rules of the listeners that use TLS, by their names.
+        """
         self._accepting = True
         for name, listening in self._listening:
-            await listening.serve(partial(Session, self._config, name, dispatcher, self))
+            context = tls.get(name)
+            protocol = SecurityProtocol.PLAINTEXT if context is None else SecurityProtocol.SSL
+            session = partial(Session, Client(name, protocol), dispatcher, self)
+            await listening.serve(session, context)
 
     async def run(self) -> None:
         """Close connections that have been idle for too long, until cancelled."""
         loop = asyncio.get_running_loop()
-        idle_max_s = self._config.connection_idle_max_ms / 1000
+        idle_max_s = self.config.connection_idle_max_ms / 1000
         while True:
             await asyncio.sleep(idle_max_s / IDLE_CHECKS_PER_PERIOD)
             oldest = loop.time() - idle_max_s
@@ -118,7 +132,7 @@ class Listener:
 
     def session_opened(self, session: Session) -> bool:
         """Count a new connection; False when there are too many, or none are accepted any more."""
-        if not self._accepting or not self._bounds.opened(session.info.client_host):
+        if not self._accepting or not self._bounds.opened(session.client.client_host):
             self.connections_refused += 1
             return False
         self._sessions[session] = None
@@ -129,7 +143,7 @@ class Listener:
         """Count a closed connection."""
         if session in self._sessions:
             del self._sessions[session]
-            self._bounds.closed(session.info.client_host)
+            self._bounds.closed(session.client.client_host)
         if not self._sessions:
             self._last_closed.set()
 

@@ -4,7 +4,9 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
+from headrace.broker.network.client import Client
 from headrace.broker.network.turn_share import TurnShare
+from headrace.protocol.acl import Access
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.headers import RequestHeader
 
@@ -14,14 +16,10 @@ RestOfRequest: TypeAlias = Coroutine[Any, Any, None]
 
 @dataclass(slots=True)  # frozen would take a microsecond more for each request
 class RequestContext:
-    """Header, both ends of the connection, the wall clock at arrival, and the share of the loop's turns."""
+    """Its header, who sent it, and the share of the loop's turns."""
 
     header: RequestHeader
-    client_host: str
-    local_host: str
-    local_port: int
-    listener: str
-    now_ms: int
+    client: Client
     # A handler that goes through many things pauses after each few of them.
     turns: TurnShare = field(compare=False)
 
@@ -42,6 +40,11 @@ class Handler(Protocol):
     @property
     def api_key(self) -> ApiKey:
         """The key that is served."""
+        ...
+
+    @property
+    def requires(self) -> tuple[Access, ...]:
+        """What an authoriser has to allow: all of it."""
         ...
 
     async def handle(self, context: RequestContext, request: Any) -> Any:

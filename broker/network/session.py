@@ -8,14 +8,19 @@ waits on its TCP window. All connections share a part of each turn of the event 
 requests and to write answers: thousands of small ones may have come at once, on one connection or on many. When it
 is used up, a connection waits, unread, for its place in another turn; those that wait start one request each in turn.
 Another part of each turn is for reading: a client that sends 100 MB can fill its socket as fast as it is read.
+
+A client that exceeds a quota is answered at once, told to wait, and not read for as long (`Reply.throttle`, KIP-219).
 """
 
 import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
+from headrace.broker.network.client import Client
+from headrace.broker.network.reply import Activity, Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
@@ -33,86 +38,6 @@ logger = logging.getLogger("headrace.network")
 SMALL_READ_BYTES: Final = 64 << 10
 
 
-def _nothing_to_stop() -> None:
-    """Most requests take effect even if their answer is lost."""
-
-
-def _unobserved(latency_s: float) -> None:
-    """What a refused request took is not counted."""
-
-
-class Reply:
-    """The answer of one request, in the order of requests; exactly one of its methods is called, once."""
-
-    __slots__ = (
-        "_session",
-        "buffers",
-        "done",
-        "observe",
-        "on_lost",
-        "pipelined",
-        "received_s",
-        "size_bytes",
-    )
-
-    def __init__(
-        self, session: "Session", size_bytes: int, received_s: float, *, pipelined: bool
-    ) -> None:
-        self._session = session
-        self.size_bytes = size_bytes
-        self.received_s = received_s  # when the last byte of the request was read
-        # Told how long it took from then until the answer is given to the socket; the dispatcher sets it.
-        self.observe: Callable[[float], None] = _unobserved
-        self.pipelined = pipelined
-        self.done = False
-        self.buffers: list[Buffer] | None = None
-        # Called when the client disconnects before the answer; a request that only waits may set it, and stop.
-        self.on_lost: Callable[[], None] = _nothing_to_stop
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the client has disconnected."""
-        return self._session.closed
-
-    @property
-    def connection(self) -> "ConnectionInfo":
-        """Who is answered."""
-        return self._session.info
-
-    def send(self, buffers: list[Buffer]) -> None:
-        """Answer; the buffers are not copied and must not change until they are written."""
-        self.buffers = buffers
-        self.done = True
-        self._session.reply_done(self)
-
-    def nothing(self) -> None:
-        """Complete without an answer (acks=0)."""
-        self.done = True
-        self._session.reply_done(self)
-
-    def close(self) -> None:
-        """Close the connection without an answer: the outcome is unknown, or must not be answered."""
-        self._session.close()
-
-    def refuse(self, error: ProtocolError) -> None:
-        """Close the connection because of the request."""
-        if not self._session.closed:
-            self._session.refuse(error)
-
-
-class ConnectionInfo:
-    """The client's address, and the broker's address that it is connected to."""
-
-    __slots__ = ("client_host", "closed", "listener", "local_host", "local_port")
-
-    def __init__(self, listener: str, client_host: str, local_host: str, local_port: int) -> None:
-        self.listener = listener
-        self.client_host = client_host
-        self.local_host = local_host
-        self.local_port = local_port
-        self.closed = False
-
-
 class Dispatcher(Protocol):
     """Decides what a frame means."""
 
@@ -121,7 +46,7 @@ class Dispatcher(Protocol):
         ...
 
     def dispatch(
-        self, frame: Frame, connection: ConnectionInfo, reply: Reply
+        self, frame: Frame, client: Client, reply: Reply
     ) -> Coroutine[Any, Any, None] | None:
         """Serve a request: complete `reply` now or later, or return what must run to complete it.
 
@@ -133,6 +58,11 @@ class Dispatcher(Protocol):
 
 class Sessions(Protocol):
     """The listener, as a session sees it."""
+
+    @property
+    def config(self) -> NetworkConfig:
+        """The bounds of each session."""
+        ...
 
     @property
     def turns(self) -> TurnShare:
@@ -169,28 +99,20 @@ class Sessions(Protocol):
         ...
 
 
-class Activity:
-    """When something was last received and sent."""
-
-    __slots__ = ("last_s", "received_s", "unsent_bytes")
-
-    def __init__(self) -> None:
-        self.last_s: float = 0.0  # of the loop's time
-        # By the sessions' clock. Nothing more is read while requests wait, so this completed the next that starts.
-        self.received_s: float = 0.0
-        self.unsent_bytes = 0  # as of the last look
-
-
 class Session(asyncio.BufferedProtocol):
     """Drives one connection; all rules of framing are in `ServerConnection`, of meaning in the dispatcher."""
 
-    def __init__(
-        self, config: NetworkConfig, listener: str, dispatcher: Dispatcher, sessions: Sessions
-    ) -> None:
-        self._config = config
+    def __init__(self, client: Client, dispatcher: Dispatcher, sessions: Sessions) -> None:
+        """Wait for the connection.
+
+        Args:
+            client: as the listener knows it, without the addresses.
+            dispatcher: of the requests.
+            sessions: all of them.
+        """
+        config = sessions.config
         self._dispatcher = dispatcher
         self._sessions = sessions
-        self._clock_s = sessions.clock_s
         self._connection = ServerConnection(
             receive_buffer_bytes=config.receive_buffer_bytes,
             max_request_bytes=config.max_request_bytes,
@@ -201,13 +123,14 @@ class Session(asyncio.BufferedProtocol):
         self._inflight_bytes = 0
         self._reading = True
         self._rests = False  # until it may read more of a large request
+        self._muted: asyncio.TimerHandle | None = None  # until the client has waited as it was told
         self._writable = True
         self._advancing = False
         self._continues = False  # in another turn
         self._flushes = False  # writes answers soon, in this turn or the next
         self._finishing = False
         self._transport: asyncio.Transport
-        self.info = ConnectionInfo(listener, "unknown", "", 0)
+        self.client = client
         self.activity = Activity()
         self.closed = False
         self._loop = asyncio.get_running_loop()
@@ -226,7 +149,7 @@ class Session(asyncio.BufferedProtocol):
         if unsent_bytes != self.activity.unsent_bytes:
             self.activity.unsent_bytes = unsent_bytes
             self.activity.last_s = self._loop.time()
-        if self._inflight and not self.closed:
+        if (self._inflight or self._muted) and not self.closed:
             return False
         return self.activity.last_s < moment_s
 
@@ -236,13 +159,18 @@ class Session(asyncio.BufferedProtocol):
         self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
         peer = transport.get_extra_info("peername") or ("unknown", 0)
         local = transport.get_extra_info("sockname") or ("", 0)
-        listener = self.info.listener
-        self.info = ConnectionInfo(listener, str(peer[0]), str(local[0]), int(local[1]))
+        self.client = replace(
+            self.client,
+            client_host=str(peer[0]),
+            client_port=int(peer[1]),
+            local_host=str(local[0]),
+            local_port=int(local[1]),
+        )
         self.activity.last_s = self._loop.time()
         if not self._sessions.session_opened(self):
             logger.warning(
                 "connection refused: too many (max.connections, max.connections.per.ip), or the node is stopping",
-                extra={"client": self.info.client_host},
+                extra={"client": self.client.client_host},
             )
             self.close()
 
@@ -251,7 +179,8 @@ class Session(asyncio.BufferedProtocol):
         del exc  # why the client disconnected does not matter
         self.closed = True
         self._connection.close()
-        self.info.closed = True
+        self.activity.closed = True
+        self._unmute()
         self._waiting.clear()
         abandoned = [*self._inflight]
         self._inflight.clear()
@@ -276,7 +205,7 @@ class Session(asyncio.BufferedProtocol):
         connection = self._connection
         connection.received(nbytes)
         if connection.has_more:
-            self.activity.received_s = self._clock_s()
+            self.activity.received_s = self._sessions.clock_s()
             self._advance()
         elif nbytes >= FIRST_BUFFER_BYTES and self._sessions.reads.is_over():
             self._rests = True
@@ -341,15 +270,43 @@ class Session(asyncio.BufferedProtocol):
         inflight = self._inflight
         self.activity.last_s = self._loop.time()
         buffers: list[Buffer] = []
-        now_s = self._clock_s()
+        throttle_ms = 0
+        now_s = self._sessions.clock_s()
         while inflight and inflight[0].done:
             done = inflight.popleft()
             self._inflight_bytes -= done.size_bytes
             done.observe(now_s - done.received_s)
             if done.buffers is not None:
                 buffers += done.buffers
+            if done.throttle_ms:
+                throttle_ms = max(throttle_ms, done.throttle_ms)
         if buffers and not self.closed:
             self._transport.writelines(buffers)
+        if throttle_ms:
+            self._mute(throttle_ms)
+
+    def _mute(self, throttle_ms: int) -> None:
+        """Read nothing and start nothing until the client has waited; what was started before is answered meanwhile."""
+        until_s = self._loop.time() + throttle_ms / 1000
+        if self.closed or (self._muted is not None and self._muted.when() >= until_s):
+            return
+        self._unmute()
+        self._muted = self._loop.call_at(until_s, self._end_mute)
+
+    def _unmute(self) -> None:
+        if self._muted is not None:
+            self._muted.cancel()
+            self._muted = None
+
+    def _end_mute(self) -> None:
+        self._muted = None
+        self.activity.last_s = self._loop.time()
+        # What has come is the broker's to answer from now on: the wait was the client's.
+        self.activity.received_s = self._sessions.clock_s()
+        try:
+            self._advance()
+        except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+            self.fail("going on with requests", error)
 
     def _advance(self, *, is_due: bool = False) -> None:
         """Start as many requests as the order and the share of a turn allow; at least one if it `is_due`."""
@@ -384,13 +341,14 @@ class Session(asyncio.BufferedProtocol):
 
     def _has_room(self) -> bool:
         """Whether the next request might start, if the order allows it."""
-        if self.closed or self._finishing or not self._writable:
+        if self.closed or self._finishing or self._muted or not self._writable:
             return False
         inflight = self._inflight
+        config = self._sessions.config
         return not inflight or (
             inflight[-1].pipelined
-            and len(inflight) < self._config.max_produce_inflight_requests
-            and self._inflight_bytes < self._config.max_produce_inflight_bytes
+            and len(inflight) < config.max_produce_inflight_requests
+            and self._inflight_bytes < config.max_produce_inflight_bytes
         )
 
     def _read_on(self) -> None:
@@ -405,6 +363,7 @@ class Session(asyncio.BufferedProtocol):
             and not (self._waiting or connection.has_more or connection.error)
             and not self._finishing
             and not self._rests
+            and not self._muted
         )
 
     def _take_more(self) -> bool:
@@ -436,7 +395,7 @@ class Session(asyncio.BufferedProtocol):
         self._inflight.append(reply)
         self._inflight_bytes += frame.size_bytes
         try:
-            rest = self._dispatcher.dispatch(frame, self.info, reply)
+            rest = self._dispatcher.dispatch(frame, self.client, reply)
         except ProtocolError as error:
             self.refuse(error)
             return
@@ -469,7 +428,7 @@ class Session(asyncio.BufferedProtocol):
         """Close the connection because of what the client sent; requests before it are answered."""
         logger.warning(
             "connection closed: invalid request",
-            extra={"client": self.info.client_host, "reason": str(error)},
+            extra={"client": self.client.client_host, "reason": str(error)},
         )
         self._write_answers()
         self.closed = True

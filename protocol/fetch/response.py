@@ -151,12 +151,15 @@ def encode_fetch_response(
 def encode_fetch_in_slices(
     version: int,
     correlation_id: int,
+    throttle_time_ms: int,
     session_id: int,
     responses: Sequence[FetchTopicResponse],
     node_endpoints: Sequence[NodeEndpoint] = (),
 ) -> Generator[None, None, list[Buffer]]:
     """As `encode_fetch_response`, for many partitions: `SLICE_PARTITIONS` at a time."""
-    pending = _encode_head(version, (0, correlation_id, 0), (0, session_id), len(responses))
+    pending = _encode_head(
+        version, (0, correlation_id, throttle_time_ms), (0, session_id), len(responses)
+    )
     buffers: list[Buffer] = []
     room = SLICE_PARTITIONS
     for topic in responses:

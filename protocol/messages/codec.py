@@ -6,7 +6,7 @@ event loop lets others run there.
 """
 
 from collections.abc import Generator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 from headrace.loop_steps import completed, freed
 from headrace.protocol import headers
@@ -43,6 +43,13 @@ MAX_ELEMENTS: Final[Mapping[int, int]] = {
 _LARGE_BYTES: Final = (
     256 << 10
 )  # 65,536 elements take as many at least, but for such as no client sends
+
+
+@runtime_checkable
+class _Throttled(Protocol):
+    """An answer that tells its client to wait."""
+
+    throttle_time_ms: int
 
 
 def decode_request(api_key: int, version: int, body: memoryview) -> Any:
@@ -110,11 +117,23 @@ def encode_response(response: KafkaMessage, version: int, correlation_id: int) -
 
 
 def encode_response_steps(
-    response: KafkaMessage, version: int, correlation_id: int, max_bytes: int = MAX_ANSWER_BYTES
+    response: KafkaMessage,
+    version: int,
+    correlation_id: int,
+    *,
+    throttle_ms: int = 0,
+    max_bytes: int = MAX_ANSWER_BYTES,
 ) -> Generator[None, None, list[bytes]]:
     """Encode a response with the header of its key and version, in steps of less than a millisecond.
 
     A wrong type inside the message raises any error of the encoder: it is a bug of the caller.
+
+    Args:
+        response: what is answered.
+        version: of the request.
+        correlation_id: of the request.
+        throttle_ms: how long the client is told to wait, where the answer has a field for it.
+        max_bytes: of the payload.
 
     Returns:
         The pieces of the payload, in their order.
@@ -122,6 +141,8 @@ def encode_response_steps(
     Raises:
         AnswerTooLargeError: the payload would exceed `max_bytes`.
     """
+    if throttle_ms and isinstance(response, _Throttled):
+        response.throttle_time_ms = throttle_ms
     header = headers.encode_response_header(response.API_KEY, version, correlation_id)
     return (yield from _encode(response, version, header, max_bytes))
 

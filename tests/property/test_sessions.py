@@ -1,4 +1,4 @@
-"""Whatever order bytes, answers, turns and pauses come in, a connection serves every request."""
+"""Whatever order bytes, answers, turns, pauses and throttling come in, a connection serves every request."""
 
 import asyncio
 import random
@@ -6,6 +6,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.simulation import virtual_time
 from tests.unit.broker.network.test_session import (
     OTHER,
     PRODUCE,
@@ -14,6 +15,7 @@ from tests.unit.broker.network.test_session import (
     request,
 )
 
+THROTTLED_WAIT = 0.05  # how often a client that has nothing else to do lets time pass
 SIZES = (0, 1_000, 70_000, 300_000, 300_000, 300_000)
 
 
@@ -67,11 +69,12 @@ class Client:
         self.look()
         if self.unanswered:
             number = self.unanswered.pop(self.rng.randrange(len(self.unanswered)))
+            self.connection.dispatcher.started[number].throttle(self.rng.choice((0, 0, 0, 10, 50)))
             self.connection.dispatcher.answer(number)
         self.look()
 
     async def act(self) -> None:
-        match self.rng.randrange(7):
+        match self.rng.randrange(8):
             case 0 | 1:
                 self.poll()
             case 2:
@@ -86,14 +89,22 @@ class Client:
             case 6:  # another connection has something to do
                 share = self.rng.choice((self.sessions.turns, self.sessions.reads))
                 share.call_later(self.pass_time)
+            case 7:
+                await asyncio.sleep(self.rng.choice((0.005, 0.02)))
         self.look()
 
     async def finish(self) -> None:
         self.connection.session.resume_writing()
         for _ in range(2_000):
+            if not self.unsent and self.begun == len(self.keys) and not self.unanswered:
+                break
             self.poll()
             self.answer()
             await asyncio.sleep(0)
+            if self.rng.random() < THROTTLED_WAIT:
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(0)  # what was answered last is written
+        await asyncio.sleep(0.05)
 
 
 @given(st.integers(0, 2**32))
@@ -117,5 +128,5 @@ def test_every_request_is_served_and_answered_in_order(seed: int) -> None:
         assert client.sessions.claims.left_bytes == left_bytes, "nothing was claimed any more"
 
     failures: list[object] = []
-    asyncio.run(test())
+    virtual_time.run(test())
     assert not failures

@@ -25,6 +25,7 @@ TITLES = {
     "streams": "Opening and closing the streams of many partitions",
     "lease": "What is answered while a lease is not valid",
     "ports": "At the ports: what one connection may hold, and who may take whose place",
+    "clients": "Who a client is, and clients that are told to wait",
     "reach": "How brokers reach the leading controller, and who may speak for one",
     "records": "Produced batches: what is validated and what is stored",
     "turns": "Turns of the event loop and sizes of answers",

@@ -151,6 +151,15 @@ def serves_typed_messages(source: Source) -> Iterator[str]:
                 yield f"line {node.lineno} says Any: name the message or struct"
 
 
+def leaves_throttling_to_the_reply(source: Source) -> Iterator[str]:
+    """Handlers answer, and whoever keeps quotas says how long the client waits: `Reply.throttle`."""
+    if source.path.startswith("broker/api/"):
+        for node in source.nodes:
+            match node:
+                case ast.keyword(arg="throttle_time_ms", value=ast.Constant()):
+                    yield f"line {node.lineno} sets throttle_time_ms: the reply has it"
+
+
 # Places that take any exception and do not pass it on themselves, with what becomes of it.
 TAKES_ANY: dict[str, str] = {
     "headrace/daemon_threads.py: DaemonThreads.submit.call": "the future's: its caller gets it",
@@ -311,5 +320,6 @@ RULES: tuple[Rule, ...] = (
     leaves_nothing_to_do,
     declares_purity_in_one_way,
     serves_typed_messages,
+    leaves_throttling_to_the_reply,
 )
 RULES_OF_ALL_CODE: tuple[Rule, ...] = (imports_our_names, refers_to_what_is_there)

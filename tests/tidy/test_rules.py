@@ -93,8 +93,21 @@ def test_a_message_without_a_type_is_found() -> None:
     assert not found(rules.serves_typed_messages, text, "broker/network/session.py")
 
 
+def test_a_handler_that_throttles_is_found() -> None:
+    text = "answer = HeartbeatResponse(throttle_time_ms=0)\n"
+    told = ["line 1 sets throttle_time_ms: the reply has it"]
+    assert found(rules.leaves_throttling_to_the_reply, text, "broker/api/heartbeat.py") == told
+    assert not found(rules.leaves_throttling_to_the_reply, text, "protocol/produce.py")
+    passed_on = "f(throttle_time_ms=reply.throttle_ms)\n"
+    assert not found(rules.leaves_throttling_to_the_reply, passed_on, "broker/api/fetch.py")
+
+
 def test_every_rule_has_a_bad_example() -> None:
-    tried = {rule for rule, _, _ in BAD} | {rules.is_a_facade, rules.serves_typed_messages}
+    tried = {rule for rule, _, _ in BAD} | {
+        rules.is_a_facade,
+        rules.serves_typed_messages,
+        rules.leaves_throttling_to_the_reply,
+    }
     assert tried == {*rules.RULES, *rules.RULES_OF_ALL_CODE, rules.never_sleeps}
 
 

@@ -10,7 +10,7 @@ from headrace.broker.coordinator.runtime.batching import MAX_BATCH_BYTES
 from headrace.broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from headrace.broker.coordinator.runtime.partitioning import partition_for_key
 from headrace.broker.coordinator.runtime.shard import DeletedTopic
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.client import Client
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.partition import Partition
@@ -167,7 +167,7 @@ class TopicLogs:
             return None
         return PartitionLog(found, self._engine, self._wall_clock_ms, self._partitions.transit)
 
-    def coordinator_node(self, context: RequestContext, key: str) -> tuple[int, str, int] | None:
+    def coordinator_node(self, client: Client, key: str) -> tuple[int, str, int] | None:
         """Node id, host and port of a key's coordinator for this client; None if there is none.
 
         None also if it is this broker according to its metadata, and its lease is not valid.
@@ -178,7 +178,7 @@ class TopicLogs:
         leader = topic.partitions[self.partition_for(key)].leader
         if leader == self._cluster.node_id and not self.is_lease_valid():
             return None
-        address = self._cluster.broker(context, leader)
+        address = self._cluster.broker(client, leader)
         return None if address is None else (address.node_id, address.host, address.port)
 
     async def ensure_topic(self) -> None:

@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import random
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -189,8 +190,11 @@ class Listening:
     def port(self) -> int:
         return self._address[1]
 
-    async def serve(self, new_protocol: Callable[[], Any]) -> None:
+    async def serve(
+        self, new_protocol: Callable[[], Any], tls: ssl.SSLContext | None = None
+    ) -> None:
         """Accept connections, first those that came before."""
+        assert tls is None  # not simulated
         self._new_protocol = new_protocol
         backlog, self._backlog = self._backlog, []
         for transport in backlog:
@@ -220,7 +224,14 @@ class HostNetwork:
     async def listen(self, host: str, port: int) -> Sequence[Listening]:
         return [self._network.listen(self._process, (host, port))]
 
-    async def connect(self, new_protocol: Callable[[], Any], host: str, port: int) -> None:
+    async def connect(
+        self,
+        new_protocol: Callable[[], Any],
+        host: str,
+        port: int,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        assert tls is None  # not simulated
         await self._network.connect(self._process, new_protocol, (host, port))
 
     async def resolve(self, host: str) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
+from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.arrivals import Arrivals
@@ -331,14 +332,17 @@ class FakeRegistry:
         return True
 
 
+def client_of(listener: str = "PLAINTEXT") -> Client:
+    """One that is connected to 10.0.0.1:9092."""
+    return Client(listener, client_host="10.0.0.9", local_host="10.0.0.1", local_port=9092)
+
+
 def context_of(
     api_key: ApiKey, version: int, *, listener: str = "PLAINTEXT", client_id: str = "test"
 ) -> RequestContext:
     """A request that came in at 10.0.0.1:9092."""
     header = RequestHeader(int(api_key), version, 7, client_id)
-    return RequestContext(
-        header, "10.0.0.9", "10.0.0.1", 9092, listener, NOW_MS, TurnShare(lambda: 0.0)
-    )
+    return RequestContext(header, client_of(listener), TurnShare(lambda: 0.0))
 
 
 async def ask_async(

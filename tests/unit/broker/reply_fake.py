@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.network.reply import Activity
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.messages import decode_response
@@ -18,7 +18,8 @@ class FakeReply:
         self.frame = b""
         self.is_lost = False
         self.size_bytes = 100
-        self.connection = ConnectionInfo("PLAINTEXT", "10.0.0.9", "10.0.0.1", 9092)
+        self.connection = Activity()
+        self.throttle_ms = 0
         self.on_lost: Callable[[], None] = lambda: None
         self.observe: Callable[[float], None] = lambda _: None
 

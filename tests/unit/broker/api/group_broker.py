@@ -18,6 +18,7 @@ from headrace.broker.api.offset_delete import OffsetDeleteHandler
 from headrace.broker.api.offset_fetch import OffsetFetchHandler
 from headrace.broker.api.sync_group import SyncGroupHandler
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
+from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
@@ -146,7 +147,9 @@ async def ask(handler: Handler, request: Any, version: int) -> Any:
     header, position = parse_request_header(frame)
     decoded = decode_request(key, version, frame[position:])
     context = RequestContext(
-        header, "10.0.0.1", "10.0.0.2", 9092, "PLAINTEXT", WALL_MS, TurnShare(lambda: 0.0)
+        header,
+        Client("PLAINTEXT", client_host="10.0.0.1", local_host="10.0.0.2", local_port=9092),
+        TurnShare(lambda: 0.0),
     )
     response = await handler.handle(context, decoded)
     answer = encode_response(response, version, header.correlation_id)

@@ -11,7 +11,7 @@ from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.fetch.reader import FetchReader
 from headrace.broker.fetch.session_cache import FetchSessions
-from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.network.client import Client
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import Endpoint, LogConfig, NetworkConfig
@@ -35,8 +35,8 @@ from tests.unit.broker.cluster_scene import (
 )
 from tests.unit.broker.reply_fake import FakeReply
 
-INSIDE = ConnectionInfo("PLAINTEXT", "10.0.0.9", "10.0.0.1", 9092)
-OUTSIDE = ConnectionInfo("OUTSIDE", "10.0.0.9", "10.0.0.1", 9092)
+INSIDE = Client("PLAINTEXT", client_host="10.0.0.9", local_host="10.0.0.1", local_port=9092)
+OUTSIDE = Client("OUTSIDE", client_host="10.0.0.9", local_host="10.0.0.1", local_port=9092)
 NOT_LEADER = ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
@@ -84,7 +84,7 @@ class Broker:
             turns=TurnShare(lambda: 0.0),
         )
 
-    def produced(self, version: int, client: ConnectionInfo, topic: str, number: int) -> Any:
+    def produced(self, version: int, client: Client, topic: str, number: int) -> Any:
         batch = bytes(encode_batch([Record(0, NOW_MS, b"k", b"v")], BatchOptions()))
         data = ProduceRequest.TopicProduceData
         request = ProduceRequest(
@@ -136,7 +136,7 @@ def endpoints_of(answer: Any) -> list[tuple[int, str, int, str | None]]:
     ("client", "address"), [(INSIDE, ("two", 9093)), (OUTSIDE, ("gate", 19093))]
 )
 def test_produce_names_the_leader_at_the_listener_of_the_client(
-    version: int, client: ConnectionInfo, address: tuple[str, int]
+    version: int, client: Client, address: tuple[str, int]
 ) -> None:
     told = Broker().produced(version, client, "there", 2)
     (partition,) = told.responses[0].partition_responses

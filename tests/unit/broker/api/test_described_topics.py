@@ -7,6 +7,7 @@ import pytest
 
 from headrace.broker.api.described_topics import DescribedTopics
 from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
@@ -41,8 +42,8 @@ class Cluster:
     ) -> Any:
         header = RequestHeader(3, version, 1, "test")
         turns = TurnShare(lambda: 0.0, share_s=0.0)  # every step waits for a turn of its own
-        context = RequestContext(header, "client", "one", 9092, listener, 0, turns)
-        seen = self.view.seen_by(context)
+        context = RequestContext(header, Client(listener, local_host="one", local_port=9092), turns)
+        seen = self.view.seen_by(context.client)
         topic = seen.image.topic_by_id(topic_id(number))
         assert topic is not None
         element = await self.topics.describe(context, seen, topic)

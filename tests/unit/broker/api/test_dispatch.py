@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from headrace.broker.api.dispatch import MAX_LARGE_REQUESTS, ApiDispatcher
+from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import RequestContext
-from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol import messages
@@ -23,10 +23,9 @@ from headrace.protocol.messages import (
 )
 from headrace.protocol.primitives import STEP_ELEMENTS
 from headrace.protocol.server_connection import Frame
-from tests.unit.broker.cluster_scene import NOW_MS
 from tests.unit.broker.reply_fake import FakeReply
 
-CONNECTION = ConnectionInfo("OUTSIDE", "10.0.0.9", "10.0.0.1", 9092)
+CLIENT = Client("OUTSIDE", client_host="10.0.0.9", local_host="10.0.0.1", local_port=9092)
 
 
 class OwnCodec:
@@ -94,7 +93,6 @@ class Broker:
             fetch=self.fetch,  # type: ignore[arg-type]
             handlers={ApiKey.LIST_GROUPS: self.groups},
             load_others=self.load_others,
-            wall_clock_ms=lambda: NOW_MS,
             metrics=self.metrics,
             turns=TurnShare(self.turn_clock),
         )
@@ -104,10 +102,13 @@ class Broker:
         await self.may_load.wait()
         return self.later
 
-    def dispatch(self, key: int, version: int, body: bytes = b"") -> FakeReply:
+    def dispatch(
+        self, key: int, version: int, body: bytes = b"", throttle_ms: int = 0
+    ) -> FakeReply:
         reply = FakeReply()
+        reply.throttle_ms = throttle_ms
         frame = Frame(RequestHeader(key, version, 7, "test"), memoryview(body), len(body))
-        rest = self.dispatcher.dispatch(frame, CONNECTION, reply)  # type: ignore[arg-type]
+        rest = self.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
         if rest is not None:
             asyncio.run(rest)
         return reply
@@ -127,6 +128,13 @@ def test_a_request_is_decoded_and_answered_in_the_version_it_came_in(version: in
     assert reply.response(ApiKey.LIST_GROUPS, version).error_code == 0
 
 
+@pytest.mark.parametrize("version", [1, 5])
+def test_an_answer_tells_its_client_to_wait_as_long_as_its_reply_says(version: int) -> None:
+    body = body_of(ListGroupsRequest(), version)
+    reply = Broker().dispatch(ApiKey.LIST_GROUPS, version, body, throttle_ms=250)
+    assert reply.response(ApiKey.LIST_GROUPS, version).throttle_time_ms == 250
+
+
 def test_only_some_large_requests_are_served_at_once() -> None:
     """Each may take hundreds of megabytes. Others wait as they were received, and small ones go by."""
     broker = Broker()
@@ -143,7 +151,7 @@ def test_only_some_large_requests_are_served_at_once() -> None:
 
     def send(body: bytes) -> asyncio.Task[None]:
         frame = Frame(RequestHeader(ApiKey.API_VERSIONS, 2, 7, ""), memoryview(body), len(body))
-        serving = broker.dispatcher.dispatch(frame, CONNECTION, FakeReply())  # type: ignore[arg-type]
+        serving = broker.dispatcher.dispatch(frame, CLIENT, FakeReply())  # type: ignore[arg-type]
         assert serving is not None
         return asyncio.ensure_future(serving)
 
@@ -172,13 +180,7 @@ def test_the_handler_is_told_who_asks_through_which_listener() -> None:
     broker.dispatch(ApiKey.LIST_GROUPS, 0)
     ((context, _),) = broker.groups.asked
     assert context == RequestContext(
-        RequestHeader(16, 0, 7, "test"),
-        "10.0.0.9",
-        "10.0.0.1",
-        9092,
-        "OUTSIDE",
-        NOW_MS,
-        TurnShare(lambda: 0.0),
+        RequestHeader(16, 0, 7, "test"), CLIENT, TurnShare(lambda: 0.0)
     )
     assert (context.version, context.client_id) == (0, "test")
 
@@ -187,9 +189,9 @@ def test_produce_and_fetch_decode_for_themselves() -> None:
     broker = Broker()
     broker.dispatch(ApiKey.PRODUCE, 9, b"records")
     broker.dispatch(ApiKey.FETCH, 11, b"partitions")
-    assert broker.produce.started == [(CONNECTION, RequestHeader(0, 9, 7, "test"), b"records")]
+    assert broker.produce.started == [(CLIENT, RequestHeader(0, 9, 7, "test"), b"records")]
     ((context, body),) = broker.fetch.started
-    assert (context.header.api_key, context.listener, body) == (1, "OUTSIDE", b"partitions")
+    assert (context.header.api_key, context.client, body) == (1, CLIENT, b"partitions")
 
 
 def test_only_produce_may_be_followed_before_it_is_answered() -> None:
@@ -251,7 +253,7 @@ def test_a_large_request_and_its_answer_share_the_turns_of_the_loop() -> None:
         nonlocal turns
         reply = FakeReply()
         frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 5, 7, "t"), memoryview(body), len(body))
-        rest = broker.dispatcher.dispatch(frame, CONNECTION, reply)  # type: ignore[arg-type]
+        rest = broker.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
         assert rest is not None
         request = asyncio.create_task(rest)
         while not request.done():
@@ -285,7 +287,7 @@ def test_small_requests_of_many_connections_share_the_turns_of_the_loop(where: s
         serving = []
         for reply in replies:
             frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 0, 7, "t"), memoryview(b""), 0)
-            rest = broker.dispatcher.dispatch(frame, CONNECTION, reply)  # type: ignore[arg-type]
+            rest = broker.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
             assert rest is not None
             serving.append(asyncio.create_task(rest))
         if where == "end":
@@ -318,7 +320,7 @@ def test_requests_wait_for_a_handler_that_is_loaded_later_and_have_it_loaded_onc
         replies, serving = [FakeReply() for _ in range(3)], []
         for reply in replies:
             frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 0, 7, "t"), memoryview(b""), 0)
-            rest = broker.dispatcher.dispatch(frame, CONNECTION, reply)  # type: ignore[arg-type]
+            rest = broker.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
             assert rest is not None
             serving.append(asyncio.create_task(rest))
         for _ in range(10):

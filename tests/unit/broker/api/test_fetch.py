@@ -78,6 +78,7 @@ class Broker:
 
     def __init__(self, *, slots: int = 10, max_fetch_bytes: int = PLENTY) -> None:
         self.registry = FakeRegistry()
+        self.throttle_ms = 0
         self.log = self.registry.serve("t", 1, leader_epoch=3)
         self.metrics = RequestMetrics(lambda: 0.0)
         turns = TurnShare(
@@ -99,6 +100,7 @@ class Broker:
         frame = memoryview(encode_request(wanted, context.header))
         _, body_offset = parse_request_header(frame)
         reply = FakeReply()
+        reply.throttle_ms = self.throttle_ms
         return reply, self.handler.start(context, frame[body_offset:], reply)  # type: ignore[arg-type]
 
     def now(self, version: int, wanted: FetchRequest) -> Any:
@@ -609,3 +611,29 @@ def test_a_read_that_times_out_is_not_taken_for_the_end_of_the_wait() -> None:
             await rest
 
     virtual_time.run(run())
+
+
+@pytest.mark.parametrize("version", [4, 7, 12, 18])
+def test_an_answer_tells_its_client_to_wait_as_long_as_its_reply_says(version: int) -> None:
+    """With records, without any, and with an error of the session."""
+    broker = Broker()
+    broker.throttle_ms = 250
+    wanted: Any = "t" if version < 13 else topic_id(1)
+    empty = broker.now(version, request([(wanted, (asked(),))]))
+    broker.log.fill(2)
+    filled = broker.now(version, request([(wanted, (asked(),))]))
+    assert (empty.throttle_time_ms, filled.throttle_time_ms) == (250, 250)
+    if version >= 7:
+        unknown = broker.now(version, request([], session=(99, 5)))
+        assert unknown.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+        assert unknown.throttle_time_ms == 250
+
+
+def test_an_answer_that_was_waited_for_tells_its_client_to_wait() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.throttle_ms = 250
+        answer = await broker.later(11, request(wait_ms=100))
+        assert answer.throttle_time_ms == 250
+
+    virtual_time.run(main())

@@ -492,3 +492,17 @@ def test_a_log_start_that_moves_is_told() -> None:
         assert broker.listening() == 10
 
     virtual_time.run(run())
+
+
+@pytest.mark.parametrize("version", [11, 12])
+def test_an_answer_in_slices_tells_its_client_to_wait(version: int) -> None:
+    async def main() -> None:
+        broker = ManyPartitions(2 * SLICE_PARTITIONS)
+        broker.throttle_ms = 250
+        all_of_them = [asked(index=index) for index in range(len(broker.served))]
+        reply, rest = broker.start(version, request([("t", all_of_them)], max_bytes=50 * PLENTY))
+        assert rest is not None
+        await rest
+        assert reply.response(ApiKey.FETCH, version).throttle_time_ms == 250
+
+    asyncio.run(main())

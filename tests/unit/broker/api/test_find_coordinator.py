@@ -3,7 +3,7 @@
 import pytest
 
 from headrace.broker.api.find_coordinator import FindCoordinatorHandler
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.client import Client
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError, ProtocolError
 from headrace.protocol.messages import FindCoordinatorRequest
@@ -22,11 +22,9 @@ class FakeNodes:
         self.created = 0
         self.known = {"g": 3, "h": 4}
 
-    def coordinator_node(
-        self, context: RequestContext, group_id: str
-    ) -> tuple[int, str, int] | None:
+    def coordinator_node(self, client: Client, group_id: str) -> tuple[int, str, int] | None:
         node_id = self.known.get(group_id) if self.exists else None
-        return None if node_id is None else (node_id, context.local_host, context.local_port)
+        return None if node_id is None else (node_id, client.local_host, client.local_port)
 
     async def ensure_topic(self) -> None:
         self.created += 1

@@ -15,7 +15,7 @@ import zstandard
 
 from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.cluster.cluster_view import ClusterView
-from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.network.client import Client
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition import append_rules, arrivals
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
@@ -49,7 +49,7 @@ from tests.unit.broker.reply_fake import FakeReply
 
 VERSIONS = range(3, 14)
 ALL, LEADER, NONE = -1, 1, 0
-CLIENT = ConnectionInfo("PLAINTEXT", "10.0.0.9", "10.0.0.1", 9092)
+CLIENT = Client("PLAINTEXT", client_host="10.0.0.9", local_host="10.0.0.1", local_port=9092)
 _Topic = ProduceRequest.TopicProduceData
 
 Row = tuple[int, int, int]  # partition, error code, base offset
@@ -104,6 +104,7 @@ class Broker:
         ]
         self.engine = FakeStorageEngine()
         self.now_ms = NOW_MS
+        self.throttle_ms = 0
         self.metrics = RequestMetrics(lambda: 0.0)
         self.handler = ProduceHandler(
             partitions=self.registry,  # type: ignore[arg-type]
@@ -146,6 +147,7 @@ class Broker:
         _, body_offset = parse_request_header(frame)
         reply = FakeReply()
         reply.size_bytes = len(frame)
+        reply.throttle_ms = self.throttle_ms
         return reply, self.handler.start(CLIENT, header, frame[body_offset:], reply)  # type: ignore[arg-type]
 
     def produce(self, version: int, *records: bytes | None, **options: Any) -> FakeReply:
@@ -273,6 +275,23 @@ def test_internal_topics_are_the_brokers_but_for_the_admin_client() -> None:
         assert refused.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     taken = broker.one(9, OFFSETS_TOPIC, None, batch(), client_id="__admin_client")
     assert taken.error_code == 0
+
+
+@pytest.mark.parametrize("version", [3, 7, 8, 9, 13])
+@pytest.mark.parametrize("acks", [ALL, 5])
+def test_an_answer_tells_its_client_to_wait_as_long_as_its_reply_says(
+    version: int, acks: int
+) -> None:
+    """Of one batch, of several, of one that is refused, and of a request that is refused."""
+    broker = Broker()
+    broker.throttle_ms = 250
+    for records in ([batch()], [batch(), batch()], [batch(), b"garbage"]):
+        reply = broker.produce(version, *records, acks=acks)
+        broker.confirm()
+        answer = reply.response(ApiKey.PRODUCE, version)
+        assert answer.throttle_time_ms == 250
+        offset = answer.responses[0].partition_responses[0].base_offset
+        assert (offset >= 0) == (acks == ALL)
 
 
 @pytest.mark.parametrize("acks", [-2, 2, 32_767])

@@ -7,7 +7,7 @@ from typing import Any
 from headrace.broker.api.dispatch import ApiDispatcher
 from headrace.broker.api.registry import build_dispatcher
 from headrace.broker.api.services import Services
-from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.network.client import Client
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
@@ -60,7 +60,7 @@ def advertised() -> dict[int, tuple[int, int]]:
     reply = FakeReply()
     rest = dispatcher().dispatch(
         Frame(RequestHeader(18, 0, 7, ""), memoryview(b""), 0),
-        ConnectionInfo("PLAINTEXT", "", "", 0),
+        Client("PLAINTEXT"),
         reply,  # type: ignore[arg-type]
     )
     assert rest is not None

@@ -3,15 +3,14 @@
 import pytest
 
 from headrace.broker.cluster.cluster_view import ClusterView
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.client import Client
 from headrace.config.node import Endpoint, NetworkConfig
-from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.leader_discovery import NodeEndpoint
 from tests.unit.broker.cluster_scene import (
     FakeClient,
     broker_records,
-    context_of,
+    client_of,
     topic_id,
     topic_records,
 )
@@ -33,8 +32,8 @@ def view(*advertised: Endpoint) -> ClusterView:
     return ClusterView(lambda: client.image, 1, NetworkConfig(advertised_listeners=advertised))
 
 
-INSIDE = context_of(ApiKey.METADATA, 9)
-OUTSIDE = context_of(ApiKey.METADATA, 9, listener="OUTSIDE")
+INSIDE = client_of()
+OUTSIDE = client_of("OUTSIDE")
 
 
 def test_without_advertised_addresses_this_broker_is_where_the_client_has_found_it() -> None:
@@ -65,8 +64,8 @@ def test_fenced_brokers_are_told_only_where_asked_for(with_fenced: bool, ids: li
     assert cluster.broker(INSIDE, 3) is None
 
 
-def leadership(cluster: ClusterView, topic: str, context: RequestContext) -> tuple[int, int, int]:
-    seen = cluster.seen_by(context)
+def leadership(cluster: ClusterView, topic: str, client: Client) -> tuple[int, int, int]:
+    seen = cluster.seen_by(client)
     found = seen.image.topic(topic)
     assert found is not None
     told = seen.leadership(found.partitions[0])

@@ -465,7 +465,7 @@ def test_the_session_of_a_client_that_is_gone_is_removed_with_its_partitions(
     for client, is_closed in ((gone, True), (connected, False), (used, True)):
         context = client.begin({"t": [asks(index) for index in range(partitions)]}, now_ms=0)
         kept[client] = context.session
-        context.session.client = SimpleNamespace(closed=is_closed)
+        context.session.connection = SimpleNamespace(closed=is_closed)
         client.session_id = finished(context, read_of(context), 0).session_id
         client.epoch = 1
     used.fetch(now_ms=1)
@@ -487,7 +487,7 @@ def test_the_sessions_of_many_clients_that_are_gone_are_left_some_at_a_time() ->
     kept = []
     for _ in range(3):
         context = Client(sessions).begin({"t": [asks(0), asks(1)]}, now_ms=0)
-        context.session.client = SimpleNamespace(closed=True)
+        context.session.connection = SimpleNamespace(closed=True)
         finished(context, read_of(context), 0)
         kept.append(context.session)
     sessions.remove_abandoned(ABANDONED_MS)

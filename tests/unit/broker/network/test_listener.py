@@ -3,19 +3,24 @@
 import asyncio
 import inspect
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from headrace.broker.network.client import Client
 from headrace.broker.network.listener import Listener
-from headrace.broker.network.session import ConnectionInfo, Reply, Session
+from headrace.broker.network.reply import Reply
+from headrace.broker.network.session import Session
 from headrace.config.node import Endpoint, NetworkConfig
 from headrace.network import SocketNetwork
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import Frame
+from tests.environment.certificates import make_certificate
 
 ECHO, NEVER, FAIL, REFUSE = 3, 10, 11, 12
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -31,16 +36,18 @@ class Dispatcher:
 
     def __init__(self) -> None:
         self.cancelled = 0
+        self.clients: list[Client] = []
 
     def is_pipelined(self, frame: Frame) -> bool:
         return False
 
     def dispatch(
-        self, frame: Frame, connection: ConnectionInfo, reply: Reply
+        self, frame: Frame, client: Client, reply: Reply
     ) -> Coroutine[Any, Any, None] | None:
         key = frame.header.api_key
+        self.clients.append(client)
         if key == ECHO:
-            reply.send([connection.listener.encode()])
+            reply.send([client.listener.encode()])
         elif key == REFUSE:
             raise ProtocolError("not served")
         else:
@@ -67,9 +74,9 @@ class Node:
         self.dispatcher = dispatcher
         self.connections: list[asyncio.StreamWriter] = []
 
-    async def connect(self, endpoint: int = 0) -> Streams:
+    async def connect(self, endpoint: int = 0, tls: ssl.SSLContext | None = None) -> Streams:
         found = self.endpoints[endpoint]
-        streams = await asyncio.open_connection(found.host, found.port)
+        streams = await asyncio.open_connection(found.host, found.port, ssl=tls)
         self.connections.append(streams[1])
         return streams
 
@@ -86,12 +93,13 @@ class Node:
 @asynccontextmanager
 async def listening(dispatcher: Dispatcher | None = None, **settings: Any) -> AsyncIterator[Node]:
     names = settings.pop("names", ("PLAINTEXT",))
+    tls = settings.pop("tls", {})
     config = NetworkConfig(
         listeners=tuple(Endpoint(name, "127.0.0.1", 0) for name in names), **settings
     )
     listener = Listener(config, SocketNetwork(), lambda: 0.0)
     node = Node(listener, await listener.bind(), dispatcher or Dispatcher())
-    await listener.serve(node.dispatcher)
+    await listener.serve(node.dispatcher, tls)
     job = asyncio.create_task(listener.run())
     try:
         yield node
@@ -120,6 +128,23 @@ def test_every_listener_is_served_and_its_requests_bear_its_name() -> None:
             assert await node.echo(await node.connect(0)) == b"INSIDE"
             assert await node.echo(await node.connect(1)) == b"OUTSIDE"
             assert node.listener.connection_count == 2
+
+    asyncio.run(run())
+
+
+def test_a_listener_may_use_tls_and_its_clients_are_known_for_it(tmp_path: Path) -> None:
+    certificate = make_certificate(tmp_path)
+
+    async def run() -> None:
+        tls = {"OUTSIDE": certificate.server()}
+        async with listening(names=("INSIDE", "OUTSIDE"), tls=tls) as node:
+            assert await node.echo(await node.connect(0)) == b"INSIDE"
+            assert await node.echo(await node.connect(1, certificate.client())) == b"OUTSIDE"
+            inside, outside = node.dispatcher.clients
+            assert (inside.protocol, inside.client_host) == ("PLAINTEXT", "127.0.0.1")
+            assert (outside.protocol, outside.client_host) == ("SSL", "127.0.0.1")
+            assert outside.local_port == node.endpoints[1].port
+            assert inside.client_port != outside.client_port
 
     asyncio.run(run())
 
@@ -236,7 +261,7 @@ class BigAnswers(Dispatcher):
         super().__init__()
         self.refused = asyncio.Event()
 
-    def dispatch(self, frame: Frame, connection: ConnectionInfo, reply: Reply) -> None:
+    def dispatch(self, frame: Frame, client: Client, reply: Reply) -> None:
         if frame.header.api_key == REFUSE:
             self.refused.set()
             raise ProtocolError("not served")
@@ -275,7 +300,7 @@ def test_shutting_down_closes_connections_and_ends_what_is_in_service() -> None:
 def test_a_request_that_is_ended_before_it_began_is_left_behind_nowhere() -> None:
     async def run() -> None:
         async with listening() as node:
-            session = Session(NetworkConfig(), "PLAINTEXT", node.dispatcher, node.listener)
+            session = Session(Client("PLAINTEXT"), node.dispatcher, node.listener)
             rest = node.dispatcher._never()
             node.listener.run_request(session, rest, NEVER)  # its task has not had a turn yet
             await node.listener.shutdown()
@@ -291,7 +316,7 @@ def test_a_connection_that_was_accepted_while_shutting_down_is_turned_away() -> 
     async def run() -> None:
         async with listening() as node:
             await node.listener.shutdown()
-            late = Session(NetworkConfig(), "PLAINTEXT", node.dispatcher, node.listener)
+            late = Session(Client("PLAINTEXT"), node.dispatcher, node.listener)
             assert not node.listener.session_opened(late)
             assert node.listener.connection_count == 0
 

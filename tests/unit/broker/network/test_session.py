@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.network.session import (
-    SMALL_READ_BYTES,
-    ConnectionInfo,
-    Reply,
-    Session,
-)
+from headrace.broker.network.client import Client
+from headrace.broker.network.reply import Reply
+from headrace.broker.network.session import SMALL_READ_BYTES, Session
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
@@ -77,6 +74,7 @@ class Clock:
 class FakeSessions:
     def __init__(self, *, room: bool = True) -> None:
         self.room = room
+        self.config = NetworkConfig()
         self.clock = self.clock_s = Clock()
         self.turns = TurnShare(self.clock, share_s=1.0)
         self.reads = TurnShare(self.clock, share_s=1.0, waiters_per_turn=2)
@@ -106,7 +104,7 @@ class ManualDispatcher:
     def is_pipelined(self, frame: Frame) -> bool:
         return frame.header.api_key == PRODUCE
 
-    def dispatch(self, frame: Frame, connection: ConnectionInfo, reply: Reply) -> None:
+    def dispatch(self, frame: Frame, client: Client, reply: Reply) -> None:
         if self.failure is not None:
             raise self.failure
         self.started[frame.header.correlation_id] = reply
@@ -122,8 +120,8 @@ class Connection:
         self.dispatcher = ManualDispatcher()
         self.sessions = sessions or FakeSessions()
         self.transport = FakeTransport()
-        config = NetworkConfig(**{"receive_buffer_bytes": 4096, **bounds})
-        self.session = Session(config, "PLAINTEXT", self.dispatcher, self.sessions)
+        self.sessions.config = NetworkConfig(**{"receive_buffer_bytes": 4096, **bounds})
+        self.session = Session(Client("PLAINTEXT"), self.dispatcher, self.sessions)
         self.session.connection_made(self.transport)  # type: ignore[arg-type]
 
     def receive(self, data: bytes) -> None:
@@ -267,8 +265,8 @@ async def test_the_next_produce_starts_when_one_that_takes_time_has_taken_effect
 
     async def validated() -> None: ...
 
-    def validate(frame: Frame, info: ConnectionInfo, reply: Reply) -> Any:
-        dispatch(frame, info, reply)
+    def validate(frame: Frame, client: Client, reply: Reply) -> Any:
+        dispatch(frame, client, reply)
         return validated() if frame.header.correlation_id == 1 else None
 
     connection.dispatcher.dispatch = validate  # type: ignore[method-assign]
@@ -290,8 +288,8 @@ def test_a_produce_that_had_to_wait_is_not_overtaken() -> None:
 
     async def parked() -> None: ...
 
-    def park(frame: Frame, info: ConnectionInfo, reply: Reply) -> Any:
-        dispatch(frame, info, reply)
+    def park(frame: Frame, client: Client, reply: Reply) -> Any:
+        dispatch(frame, client, reply)
         return parked() if frame.header.correlation_id == 1 else None
 
     connection.dispatcher.dispatch = park  # type: ignore[method-assign]
@@ -473,11 +471,47 @@ def test_an_answer_for_a_client_that_has_left_goes_nowhere() -> None:
 
 
 @in_loop
+def test_the_client_of_a_request_is_who_is_connected() -> None:
+    connection = Connection()
+    clients: list[Client] = []
+    dispatch = connection.dispatcher.dispatch
+
+    def note(frame: Frame, client: Client, reply: Reply) -> None:
+        clients.append(client)
+        dispatch(frame, client, reply)
+
+    connection.dispatcher.dispatch = note  # type: ignore[method-assign]
+    connection.receive(request(OTHER, 1))
+    assert clients == [
+        Client(
+            "PLAINTEXT",
+            client_host="10.0.0.7",
+            client_port=5,
+            local_host="10.0.0.1",
+            local_port=9092,
+        )
+    ]
+
+
+@in_loop
+def test_what_is_kept_of_a_connection_tells_when_it_has_ended() -> None:
+    """A fetch session keeps it, and not the session with its buffers."""
+    connection = Connection()
+    connection.receive(request(OTHER, 1))
+    kept = connection.dispatcher.started[1].connection
+    assert not kept.closed
+    connection.session.close()
+    assert not kept.closed, "requests in service are still to be told"
+    connection.session.connection_lost(None)
+    assert kept.closed
+
+
+@in_loop
 def test_one_connection_too_many_is_closed() -> None:
     connection = Connection()
     connection.sessions.room = False
     transport = FakeTransport()
-    session = Session(NetworkConfig(), "PLAINTEXT", connection.dispatcher, connection.sessions)
+    session = Session(Client("PLAINTEXT"), connection.dispatcher, connection.sessions)
     session.connection_made(transport)  # type: ignore[arg-type]
     assert transport.aborted
 
@@ -490,8 +524,8 @@ def busy_connection(sessions: FakeSessions, **bounds: int) -> Connection:
     connection = Connection(sessions, **bounds)
     dispatch = connection.dispatcher.dispatch
 
-    def answer(frame: Frame, info: ConnectionInfo, reply: Reply) -> None:
-        dispatch(frame, info, reply)
+    def answer(frame: Frame, client: Client, reply: Reply) -> None:
+        dispatch(frame, client, reply)
         sessions.clock.now_s += 1.0 / REQUESTS_PER_SHARE
         connection.dispatcher.answer(frame.header.correlation_id)
 

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import random
 import socket
+import ssl
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -159,7 +160,7 @@ class Listening:
         self.port = port
         self.new_session: ProtocolFactory | None = None
 
-    async def serve(self, new_protocol: ProtocolFactory) -> None:
+    async def serve(self, new_protocol: ProtocolFactory, tls: ssl.SSLContext | None = None) -> None:
         self.new_session = new_protocol
 
     def close(self) -> None:
@@ -178,7 +179,13 @@ class Ports:
         listening = self.listening[port] = Listening(port)
         return [listening]
 
-    async def connect(self, new_protocol: ProtocolFactory, host: str, port: int) -> None:
+    async def connect(
+        self,
+        new_protocol: ProtocolFactory,
+        host: str,
+        port: int,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         raise ConnectionRefusedError(host, port)
 
     async def resolve(self, host: str) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 from headrace.loop_steps import completed
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import VERSIONS
 from headrace.protocol.message_reading import FLAT_ELEMENTS
 from headrace.protocol.message_writing import PIECE_BYTES
 from headrace.protocol.messages import (
@@ -21,6 +22,7 @@ from headrace.protocol.messages import (
     encode_response_steps,
 )
 from headrace.protocol.messages.codec import FREED_AT_ONCE, free_steps
+from headrace.protocol.messages.registry import RESPONSES
 from headrace.protocol.primitives import STEP_ELEMENTS
 from tests.unit.counted_steps import counted
 
@@ -79,7 +81,7 @@ def test_an_element_may_have_been_encoded_before(version: int, partitions: int) 
     again, _ = counted(encode_response_steps(response, version, 7))
     assert b"".join(again) == b"".join(pieces)
     with pytest.raises(AnswerTooLargeError):
-        counted(encode_response_steps(response, version, 7, len(b"".join(pieces)) - 30))
+        counted(encode_response_steps(response, version, 7, max_bytes=len(b"".join(pieces)) - 30))
 
 
 @pytest.mark.parametrize("version", [0, 8, 9, 13])
@@ -109,10 +111,10 @@ def test_elements_that_are_made_when_they_are_encoded_give_the_same_bytes(
 def test_an_answer_beyond_its_bound_is_given_up() -> None:
     response = metadata(1, 1_000)
     whole = len(messages.encode_response(response, 12, 7))
-    pieces, _ = counted(encode_response_steps(response, 12, 7, whole))
+    pieces, _ = counted(encode_response_steps(response, 12, 7, max_bytes=whole))
     assert sum(map(len, pieces)) == whole
     with pytest.raises(AnswerTooLargeError, match=f"exceeds {whole - 100} bytes"):
-        counted(encode_response_steps(response, 12, 7, whole - 100))
+        counted(encode_response_steps(response, 12, 7, max_bytes=whole - 100))
 
 
 def test_a_large_message_is_freed_in_steps() -> None:
@@ -123,3 +125,25 @@ def test_a_large_message_is_freed_in_steps() -> None:
     few = [result(group_id="g", error_code=0)] * STEP_ELEMENTS
     assert list(free_steps(messages.DeleteGroupsResponse(results=few))) == []
     assert len(few) == STEP_ELEMENTS
+
+
+@pytest.mark.parametrize("key", VERSIONS, ids=lambda it: it.name)
+def test_a_client_is_told_to_wait_where_the_answer_has_a_field_for_it(key: ApiKey) -> None:
+    """In every version of every answer as if the field had been set in the message."""
+    response_class = RESPONSES[key]
+    has_field = "throttle_time_ms" in response_class.__struct_fields__
+    row = VERSIONS[key]
+    for version in range(max(row.min_version, response_class.MIN_VERSION), row.max_version + 1):
+        told = completed(encode_response_steps(response_class(), version, 7, throttle_ms=250))
+        message = response_class(throttle_time_ms=250) if has_field else response_class()
+        assert told == completed(encode_response_steps(message, version, 7))
+
+
+def test_answers_that_tell_nobody_to_wait_are_known() -> None:
+    without = {key.name for key in VERSIONS if not hasattr(RESPONSES[key](), "throttle_time_ms")}
+    assert without == {
+        "DESCRIBE_QUORUM",
+        "SASL_AUTHENTICATE",
+        "SASL_HANDSHAKE",
+        "WRITE_TXN_MARKERS",
+    }

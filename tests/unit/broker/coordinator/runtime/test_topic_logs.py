@@ -21,7 +21,6 @@ from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.broker.partition.traffic import Traffic
 from headrace.config.node import GroupConfig, LogConfig, NetworkConfig
 from headrace.metadata.records.topics import RemoveTopicRecord
-from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.batch import parse_header
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
@@ -38,14 +37,14 @@ from tests.unit.broker.cluster_scene import (
     FakeClient,
     FakeRegistry,
     broker_records,
-    context_of,
+    client_of,
     run,
     topic_id,
     topic_records,
 )
 from tests.unit.broker.partition.fakes import DamagedStream, FakeStream
 
-CONTEXT = context_of(ApiKey.FIND_COORDINATOR, 4)
+CLIENT = client_of()
 COMPACT = {"cleanup.policy": "compact"}
 
 
@@ -282,18 +281,18 @@ def test_a_group_is_where_every_client_looks_for_it() -> None:
 
 
 def test_the_coordinator_is_the_leader_of_the_groups_partition() -> None:
-    assert Broker().logs.coordinator_node(CONTEXT, "g") == (2, "two", 9093)
-    assert Broker(topic=False).logs.coordinator_node(CONTEXT, "g") is None
+    assert Broker().logs.coordinator_node(CLIENT, "g") == (2, "two", 9093)
+    assert Broker(topic=False).logs.coordinator_node(CLIENT, "g") is None
 
 
 def test_a_broker_whose_lease_is_not_certain_does_not_name_itself() -> None:
     broker = Broker()
     broker.client.has_lease = False
-    assert broker.logs.coordinator_node(CONTEXT, "g") == (2, "two", 9093)
+    assert broker.logs.coordinator_node(CLIENT, "g") == (2, "two", 9093)
     mine = Broker(leader=1)
-    assert mine.logs.coordinator_node(CONTEXT, "g") == (1, "10.0.0.1", 9092)
+    assert mine.logs.coordinator_node(CLIENT, "g") == (1, "10.0.0.1", 9092)
     mine.client.has_lease = False
-    assert mine.logs.coordinator_node(CONTEXT, "g") is None
+    assert mine.logs.coordinator_node(CLIENT, "g") is None
     assert not mine.logs.is_lease_valid()
 
 
