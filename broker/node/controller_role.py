@@ -20,7 +20,7 @@ from headrace.config.quorum import controller_address, controller_addresses, fou
 from headrace.config.topic import validate_topic_config
 from headrace.links.ends import Address, Party
 from headrace.links.listener import LinkListener
-from headrace.links.services import Requests
+from headrace.links.services import RequestService
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.errors import MetadataError, MetadataFormatError, RefusedError
 from headrace.metadata.follower.log_admin import LogAdmin
@@ -71,7 +71,7 @@ class ControllerRole:
             self._listener = LinkListener(
                 endpoint,
                 (
-                    Requests(RPC, self.node.handle),
+                    RequestService(RPC, self.node.handle),
                     PeerService(
                         self.node.receive,
                         self._party,

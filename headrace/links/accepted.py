@@ -16,7 +16,7 @@ from headrace.links.framing import (
     encode_hello,
     encode_numbered,
 )
-from headrace.links.services import Messages, Requests, Service
+from headrace.links.services import MessageService, RequestService, Service
 
 HELLO_MS: Final = 5_000  # a connection without a hello is closed after this time
 # A connection with an incomplete frame is closed unless `PROGRESS_BYTES` more, or the rest, come in this
@@ -64,11 +64,11 @@ class Connections(Protocol):
         """Serve a request in a task."""
         ...
 
-    async def answer(self, service: Requests, payload: bytes) -> bytes | None:
+    async def answer(self, service: RequestService, payload: bytes) -> bytes | None:
         """Serve a request; None: it cannot be answered."""
         ...
 
-    def receive(self, service: Messages, hello: Hello, body: bytes) -> None:
+    def receive(self, service: MessageService, hello: Hello, body: bytes) -> None:
         """Receive a message.
 
         Raises:
@@ -209,7 +209,7 @@ class AcceptedConnection(asyncio.Protocol):
             self._inflight += 1
             self._serving_bytes += size_bytes
             self._connections.start(self._serve(self.service, number, payload, size_bytes))
-        elif isinstance(self.service, Messages):
+        elif isinstance(self.service, MessageService):
             self._connections.receive(self.service, self.hello, body)
 
     def _greet(self, hello: Hello) -> None:
@@ -222,7 +222,9 @@ class AcceptedConnection(asyncio.Protocol):
         self.hello, self.service = hello, service
         self._reader.expect_frames(service.kind.max_body_bytes)
 
-    async def _serve(self, service: Requests, number: int, payload: bytes, size_bytes: int) -> None:
+    async def _serve(
+        self, service: RequestService, number: int, payload: bytes, size_bytes: int
+    ) -> None:
         try:
             answer = await self._connections.answer(service, payload)
         finally:

@@ -7,7 +7,7 @@ from typing import Final
 from headrace.links.ends import Address, Party
 from headrace.links.errors import LinkFormatError
 from headrace.links.framing import FrameReader, Hello, decode_hello, encode_hello
-from headrace.links.kinds import REFUSED, Kind
+from headrace.links.kinds import REFUSED, LinkKind
 from headrace.network import Network
 
 PROGRESS_BYTES: Final = 256 << 10  # of an incomplete frame; less is no sign of life
@@ -40,7 +40,7 @@ def tune(transport: asyncio.Transport) -> None:
 class DialledConnection(asyncio.Protocol):
     """One link to another node, from `dial` to its end. It is used once."""
 
-    def __init__(self, kind: Kind, party: Party) -> None:
+    def __init__(self, kind: LinkKind, party: Party) -> None:
         self._kind = kind
         self._hello = Hello(kind.number, party)
         self._reader = FrameReader()

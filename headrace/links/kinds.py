@@ -36,7 +36,7 @@ MAX_REQUEST_BYTES: Final = 8 * ((8 << 20) + 4096)  # of all links, being read or
 REFUSED: Final = 0  # the kind of the hello that refuses a link
 
 
-class Kind(NamedTuple):
+class LinkKind(NamedTuple):
     """One kind of link."""
 
     number: int

@@ -18,7 +18,7 @@ from headrace.links.ends import Party
 from headrace.links.framing import Hello
 from headrace.links.kinds import MAX_REQUEST_BYTES, REFUSED
 from headrace.links.request_bytes import RequestBytes
-from headrace.links.services import Messages, Requests, Service
+from headrace.links.services import MessageService, RequestService, Service
 from headrace.network import ListeningAddress, Network
 
 logger = logging.getLogger("headrace.links")
@@ -186,7 +186,7 @@ class LinkListener:
         self._requests[task] = None
         task.add_done_callback(self._requests.pop)
 
-    async def answer(self, service: Requests, payload: bytes) -> bytes | None:
+    async def answer(self, service: RequestService, payload: bytes) -> bytes | None:
         """Serve a request; None when the service failed."""
         try:
             return await service.handle(payload)
@@ -199,7 +199,7 @@ class LinkListener:
             asyncio.get_running_loop().call_exception_handler(context)
             return None
 
-    def receive(self, service: Messages, hello: Hello, body: bytes) -> None:
+    def receive(self, service: MessageService, hello: Hello, body: bytes) -> None:
         """Receive a message.
 
         Raises:

@@ -15,7 +15,7 @@ import msgspec
 from headrace.links.dialling import DialledConnection
 from headrace.links.ends import Address, Party
 from headrace.links.errors import LinkFormatError
-from headrace.links.kinds import Kind
+from headrace.links.kinds import LinkKind
 from headrace.network import Network
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _Queued(NamedTuple, Generic[M]):
 class _Link(DialledConnection):
     """Wakes the sender when it ends."""
 
-    def __init__(self, kind: Kind, party: Party, wake: asyncio.Event) -> None:
+    def __init__(self, kind: LinkKind, party: Party, wake: asyncio.Event) -> None:
         super().__init__(kind, party)
         self._wake = wake
 
@@ -61,10 +61,10 @@ class _Link(DialledConnection):
         self._wake.set()
 
 
-class Outgoing(NamedTuple, Generic[M]):
+class OutgoingMessages(NamedTuple, Generic[M]):
     """What all targets of one user have in common."""
 
-    kind: Kind  # of messages
+    kind: LinkKind  # of messages
     encode: Callable[[M], bytes]  # to a frame; LinkFormatError: it is too large, and dropped
     identity: Callable[[], Party]  # this node's, now
     network: Network
@@ -75,7 +75,7 @@ class Outgoing(NamedTuple, Generic[M]):
 class MessageTarget(Generic[M]):
     """One node that gets messages of a kind."""
 
-    def __init__(self, outgoing: Outgoing[M], node_id: int, address: Address) -> None:
+    def __init__(self, outgoing: OutgoingMessages[M], node_id: int, address: Address) -> None:
         """Create the queue without dialling yet; another node at the address gets nothing."""
         self._outgoing = outgoing
         self._counters = outgoing.counters

@@ -9,7 +9,7 @@ from headrace.links.dialling import DialledConnection
 from headrace.links.ends import Address, Party
 from headrace.links.errors import LinkFormatError, NotSentError
 from headrace.links.framing import KEEPALIVE, decode_numbered, encode_numbered
-from headrace.links.kinds import Kind
+from headrace.links.kinds import LinkKind
 from headrace.network import Network
 
 # A node that serves a request sends a keepalive every `listener.KEEPALIVE_MS`. One that is silent
@@ -24,7 +24,7 @@ MAX_UNANSWERED: Final = 1_024  # beyond that the connection is closed
 class RequestLink(DialledConnection):
     """One link of requests: answers arrive in any order, or all requests fail when it ends."""
 
-    def __init__(self, kind: Kind, party: Party) -> None:
+    def __init__(self, kind: LinkKind, party: Party) -> None:
         super().__init__(kind, party)
         self._loop = asyncio.get_running_loop()
         self._numbers = count(KEEPALIVE + 1)
@@ -123,7 +123,7 @@ class RequestTarget:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: LinkKind,
         address: Address,
         identity: Callable[[], Party],
         network: Network,

@@ -5,10 +5,10 @@ from typing import Protocol
 
 from headrace.invariants import require
 from headrace.links.framing import Hello
-from headrace.links.kinds import MAX_REQUEST_BYTES, Kind
+from headrace.links.kinds import MAX_REQUEST_BYTES, LinkKind
 
 
-class Accepted(Protocol):
+class AcceptedLink(Protocol):
     """A link that was accepted, as a service sees it."""
 
     @property
@@ -29,7 +29,7 @@ class Accepted(Protocol):
 class Service:
     """Accepts links of a kind: all of them. Subclasses may refuse some."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: LinkKind) -> None:
         self.kind = kind
 
     def refusal(self, hello: Hello) -> str:
@@ -37,17 +37,17 @@ class Service:
         del hello
         return ""
 
-    def opened(self, link: Accepted, hello: Hello) -> None:
+    def opened(self, link: AcceptedLink, hello: Hello) -> None:
         """A link was accepted."""
 
-    def closed(self, link: Accepted) -> None:
+    def closed(self, link: AcceptedLink) -> None:
         """A link that was accepted has ended."""
 
 
-class Requests(Service):
+class RequestService(Service):
     """Answers the requests of a kind."""
 
-    def __init__(self, kind: Kind, handle: Callable[[bytes], Awaitable[bytes]]) -> None:
+    def __init__(self, kind: LinkKind, handle: Callable[[bytes], Awaitable[bytes]]) -> None:
         """Create the service.
 
         Args:
@@ -60,7 +60,7 @@ class Requests(Service):
         self.handle = handle
 
 
-class Messages(Service):
+class MessageService(Service):
     """Takes the messages of a kind."""
 
     def received(self, hello: Hello, body: bytes) -> None:

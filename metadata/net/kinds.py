@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from headrace.links.kinds import Kind
+from headrace.links.kinds import LinkKind
 from headrace.metadata.rpc import frames
 
 MAX_REQUEST_BODY_BYTES: Final = frames.MAX_REQUEST_BYTES + 4096
 MAX_MESSAGE_BYTES: Final = frames.MAX_FRAME_BYTES + 4096  # of an entry that was received in a frame
 
 # Requests of brokers and of other controllers; a payload is a frame of `headrace.metadata.rpc.frames`.
-RPC: Final = Kind(
+RPC: Final = LinkKind(
     number=1,
     name="rpc",
     max_body_bytes=MAX_REQUEST_BODY_BYTES,
@@ -18,4 +18,4 @@ RPC: Final = Kind(
     max_inflight_bytes=2 * MAX_REQUEST_BODY_BYTES,
 )
 # Messages of `headrace.metadata.raft.messages`, as MessagePack.
-PEER: Final = Kind(number=2, name="peer", max_body_bytes=MAX_MESSAGE_BYTES)
+PEER: Final = LinkKind(number=2, name="peer", max_body_bytes=MAX_MESSAGE_BYTES)

@@ -8,7 +8,7 @@ import msgspec
 
 from headrace.links.ends import Address, Party
 from headrace.links.errors import NotSentError
-from headrace.links.messages import MessageCounters, MessageTarget, Outgoing
+from headrace.links.messages import MessageCounters, MessageTarget, OutgoingMessages
 from headrace.links.requests import RequestTarget
 from headrace.metadata.net.kinds import PEER, RPC
 from headrace.metadata.net.peer_messages import encode_message
@@ -34,7 +34,9 @@ class PeerStatistics(msgspec.Struct, frozen=True):
 class _Peer(MessageTarget[RaftMessage]):
     """One other controller."""
 
-    def __init__(self, outgoing: Outgoing[RaftMessage], node_id: int, address: Address) -> None:
+    def __init__(
+        self, outgoing: OutgoingMessages[RaftMessage], node_id: int, address: Address
+    ) -> None:
         super().__init__(outgoing, node_id, address)
         self.rpc = RequestTarget(RPC, address, outgoing.identity, outgoing.network, node_id=node_id)
         self.task: asyncio.Task[None] | None = None
@@ -58,7 +60,9 @@ class PeerLinks:
             rng: spreads the attempts to connect.
         """
         self._counters = MessageCounters()
-        self._outgoing = Outgoing(PEER, encode_message, identity, network, rng, self._counters)
+        self._outgoing = OutgoingMessages(
+            PEER, encode_message, identity, network, rng, self._counters
+        )
         self._peers: dict[int, _Peer] = {}
         self._tasks: asyncio.TaskGroup | None = None
 

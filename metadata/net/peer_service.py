@@ -7,7 +7,7 @@ from uuid import UUID
 from headrace.links.ends import Party
 from headrace.links.errors import LinkFormatError
 from headrace.links.framing import Hello
-from headrace.links.services import Accepted, Messages
+from headrace.links.services import AcceptedLink, MessageService
 from headrace.metadata.net.kinds import PEER
 from headrace.metadata.net.peer_messages import decode_message
 from headrace.metadata.raft.messages import RaftMessage
@@ -15,7 +15,7 @@ from headrace.metadata.raft.messages import RaftMessage
 MAX_PEERS: Final = 32
 
 
-class PeerService(Messages):
+class PeerService(MessageService):
     """Takes Raft's messages. Of one controller's links the newest is kept.
 
     A second controller with a node id is refused while the first one's link lasts, unless only the second one is the
@@ -44,7 +44,7 @@ class PeerService(Messages):
         self._identity = identity
         self._on_peer = on_peer
         self._is_member = is_member
-        self._peers: dict[int, tuple[Accepted, Party]] = {}
+        self._peers: dict[int, tuple[AcceptedLink, Party]] = {}
 
     @property
     def connected(self) -> int:
@@ -60,7 +60,7 @@ class PeerService(Messages):
             return self._other_refusal(theirs)
         return f"the limit of {MAX_PEERS} peers is reached" if self.connected >= MAX_PEERS else ""
 
-    def opened(self, link: Accepted, hello: Hello) -> None:
+    def opened(self, link: AcceptedLink, hello: Hello) -> None:
         """See `Service.opened`."""
         node_id = hello.party.node_id
         older = self._peers.pop(node_id, None)
@@ -69,12 +69,12 @@ class PeerService(Messages):
         self._peers[node_id] = link, hello.party
         self._on_peer(node_id)
 
-    def closed(self, link: Accepted) -> None:
+    def closed(self, link: AcceptedLink) -> None:
         """See `Service.closed`."""
         self._peers = {key: it for key, it in self._peers.items() if it[0] is not link}
 
     def received(self, hello: Hello, body: bytes) -> None:
-        """See `Messages.received`."""
+        """See `MessageService.received`."""
         party, message = hello.party, decode_message(body)
         if (message.source, message.source_directory) != (party.node_id, party.directory_id):
             raise LinkFormatError(

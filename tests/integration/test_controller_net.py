@@ -35,7 +35,7 @@ from headrace.links.framing import (
 )
 from headrace.links.kinds import REFUSED
 from headrace.links.listener import LinkListener
-from headrace.links.services import Requests
+from headrace.links.services import RequestService
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import READ_HERE
@@ -150,7 +150,7 @@ class Controller:
         )
         self.listener = LinkListener(
             Endpoint("CONTROLLER", *self.address),
-            (Requests(self.kind, self.handle), self.peers),
+            (RequestService(self.kind, self.handle), self.peers),
             lambda: self.party,
             network=SocketNetwork(),
         )
@@ -912,7 +912,7 @@ from uuid import UUID
 from headrace.config.node import Endpoint
 from headrace.links.ends import Party
 from headrace.links.listener import LinkListener
-from headrace.links.services import Requests
+from headrace.links.services import RequestService
 from headrace.metadata.net.kinds import RPC
 from headrace.network import SocketNetwork
 
@@ -920,7 +920,7 @@ async def main():
     async def handle(frame):
         return b"child:" + frame
     listener = LinkListener(
-        Endpoint("C", "127.0.0.1", 0), [Requests(RPC, handle)], lambda: Party("a-cluster", 1, UUID(int=1)),
+        Endpoint("C", "127.0.0.1", 0), [RequestService(RPC, handle)], lambda: Party("a-cluster", 1, UUID(int=1)),
         network=SocketNetwork())
     print((await listener.bind()).port, flush=True)
     await listener.run()
