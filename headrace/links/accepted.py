@@ -171,7 +171,7 @@ class AcceptedConnection(asyncio.Protocol):
             self._transport.write(_KEEPALIVE_FRAME)
 
     def _may_go_on(self) -> bool:
-        if isinstance(self.service, Requests):
+        if isinstance(self.service, RequestService):
             kind = self.service.kind
             is_full = not self._writable or self._inflight >= kind.max_inflight
             if is_full and not self._came_bytes:
@@ -198,7 +198,7 @@ class AcceptedConnection(asyncio.Protocol):
             raise LinkFormatError(
                 f"the client belongs to another cluster, {self.hello.party.cluster_id}"
             )
-        elif isinstance(self.service, Requests):
+        elif isinstance(self.service, RequestService):
             number, payload = decode_numbered(body)
             if number == KEEPALIVE:
                 raise LinkFormatError(

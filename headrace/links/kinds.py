@@ -42,11 +42,7 @@ class LinkKind(NamedTuple):
     number: int
     name: str
     max_body_bytes: int  # of a frame from the dialling end; a longer one ends the link
-    max_answer_bytes: int = (
-        0  # of a frame from the accepting end; 0: it sends none, the kind is of messages
-    )
+    max_answer_bytes: int = 0  # of a frame from the accepting end; 0: the kind is of messages
     max_inflight: int = 0  # requests being served for one link; beyond that its socket is not read
     max_inflight_bytes: int = 0  # of these, but for small ones; beyond that the next one waits
-    max_links: int | None = (
-        None  # to one listener; further ones are refused. None: as many as of all kinds
-    )
+    max_links: int | None = None  # to one listener; further ones are refused. None: any number
