@@ -1,21 +1,11 @@
 """Transports of requests to the leader, and of messages between controllers."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from headrace.links.ends import Address
 from headrace.metadata.raft.messages import RaftMessage
 from headrace.metadata.rpc.frames import LeaderAddress
-
-
-class Address(NamedTuple):
-    """Where a controller listens."""
-
-    host: str
-    port: int
-
-
-class NotSentError(ConnectionError):
-    """A request was not sent: it has not taken effect."""
 
 
 class Transport(Protocol):

@@ -37,15 +37,14 @@ from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.readiness import CheckResult
 from headrace.config.node import Endpoint, NodeConfig
 from headrace.config.quorum import controller_addresses
+from headrace.links.ends import Address, Party
 from headrace.metadata.errors import NodeFencedError
 from headrace.metadata.follower.client import BrokerIdentity, MetadataClient
 from headrace.metadata.follower.log_admin import LogAdmin
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.net.framing import Party
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.rpc.responses import BalanceDescribed, Done
-from headrace.metadata.transport import Address
 from headrace.storage.drain import DrainReport
 from headrace.storage.object_store.retrying import RetryingObjectStore
 

@@ -18,21 +18,24 @@ from headrace.broker.node.snapshots_in_bucket import has_bucket, publish_snapsho
 from headrace.config.node import NodeConfig
 from headrace.config.quorum import controller_address, controller_addresses, founds_quorum
 from headrace.config.topic import validate_topic_config
+from headrace.links.ends import Address, Party
+from headrace.links.listener import LinkListener
+from headrace.links.services import RequestService
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.errors import MetadataError, MetadataFormatError, RefusedError
 from headrace.metadata.follower.log_admin import LogAdmin
 from headrace.metadata.follower.requester import Requester
 from headrace.metadata.leader.driver import ControllerNode
 from headrace.metadata.levels import level_of, require_written
-from headrace.metadata.net.framing import Party
-from headrace.metadata.net.listener import ControllerListener
+from headrace.metadata.net.kinds import RPC
 from headrace.metadata.net.peer_links import PeerLinks
+from headrace.metadata.net.peer_service import PeerService
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.rpc.frames import Answer
 from headrace.metadata.rpc.requests import REQUEST_LEVELS, AcceptLogLoss, DescribeBalance
 from headrace.metadata.rpc.responses import BalanceDescribed
-from headrace.metadata.transport import Address, LocalTransport
+from headrace.metadata.transport import LocalTransport
 
 logger = logging.getLogger("headrace.controller")
 
@@ -63,16 +66,21 @@ class ControllerRole:
         )
         # What an operator asks of this controller, the leader decides, here or elsewhere.
         self._leader = QuorumTransport((), self._asking, environment.network, local=self.local)
-        self._listener: ControllerListener | None = None
+        self._listener: LinkListener | None = None
         for endpoint in config.metadata.controller_listeners:
-            self._listener = ControllerListener(
+            self._listener = LinkListener(
                 endpoint,
-                self.node.handle,
-                self.node.receive,
+                (
+                    RequestService(RPC, self.node.handle),
+                    PeerService(
+                        self.node.receive,
+                        self._party,
+                        on_peer=self._links.dial_now,
+                        is_member=self._is_member,
+                    ),
+                ),
                 self._party,
                 network=environment.network,
-                on_peer=self._links.dial_now,
-                is_member=self._is_member,
             )
         self.address = Address("", 0)  # where other nodes reach it; no host when they cannot
 

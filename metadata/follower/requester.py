@@ -16,6 +16,7 @@ import asyncio
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
+from headrace.links.errors import NotSentError
 from headrace.metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
 from headrace.metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
 from headrace.metadata.rpc.requests import (
@@ -29,7 +30,7 @@ from headrace.metadata.rpc.requests import (
     Speaking,
     UnregisterBroker,
 )
-from headrace.metadata.transport import NotSentError, Transport
+from headrace.metadata.transport import Transport
 from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:

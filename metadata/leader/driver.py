@@ -18,6 +18,7 @@ from uuid import UUID
 import msgspec
 
 from headrace.config.node import MetadataConfig
+from headrace.links.ends import Address
 from headrace.metadata.balance.state import BalanceState
 from headrace.metadata.controller.decision import ConfigRules, Inputs
 from headrace.metadata.errors import RefusedError
@@ -62,7 +63,7 @@ from headrace.metadata.rpc.requests import (
     UpdateFeatures,
 )
 from headrace.metadata.rpc.responses import Entries, SnapshotChunk
-from headrace.metadata.transport import Address, PeerNetwork, Transport
+from headrace.metadata.transport import PeerNetwork, Transport
 from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:

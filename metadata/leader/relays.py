@@ -10,10 +10,11 @@ from typing import Final
 
 import msgspec
 
+from headrace.links.errors import NotSentError
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
 from headrace.metadata.rpc.frames import MAX_REQUEST_BYTES
 from headrace.metadata.rpc.requests import FetchEntries, FetchSnapshot, Heartbeat
-from headrace.metadata.transport import NotSentError, PeerNetwork
+from headrace.metadata.transport import PeerNetwork
 from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")

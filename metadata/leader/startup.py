@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from headrace.config.node import Voter
+from headrace.links.ends import Address
 from headrace.metadata.errors import (
     MetadataFormatError,
     MetadataIdentityError,
@@ -22,7 +23,6 @@ from headrace.metadata.records.codec import Record, decode_records
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.members import NO_DIRECTORY, Member
 from headrace.metadata.replay import replay
-from headrace.metadata.transport import Address
 
 if TYPE_CHECKING:
     from random import Random

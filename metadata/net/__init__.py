@@ -1,1 +1,1 @@
-"""The network of controllers and brokers: frames, the controller's listener, and its clients."""
+"""Links of controllers and brokers: what they register, and how a broker finds the leader."""

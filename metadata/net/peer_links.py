@@ -1,35 +1,22 @@
-"""Messages to the other controllers: one connection to each, which is redialled whenever it ends.
-
-A message waits in its peer's queue until the connection has room. If the queue is full the oldest
-messages are dropped, as are those that waited too long for a connection: Raft sends them again.
-"""
+"""Messages to the other controllers, and requests to each of them: one link of each kind to each."""
 
 import asyncio
-import logging
-from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.net.dialling import DialledConnection
-from headrace.metadata.net.framing import Kind, Party, encode_message
-from headrace.metadata.net.rpc_link import RpcTarget
+from headrace.links.ends import Address, Party
+from headrace.links.errors import NotSentError
+from headrace.links.messages import MessageCounters, MessageTarget, OutgoingMessages
+from headrace.links.requests import RequestTarget
+from headrace.metadata.net.kinds import PEER, RPC
+from headrace.metadata.net.peer_messages import encode_message
 from headrace.metadata.raft.messages import AppendRequest, RaftMessage
-from headrace.metadata.transport import Address, NotSentError
 from headrace.network import Network
 
 if TYPE_CHECKING:
     from random import Random
-
-logger = logging.getLogger("headrace.metadata")
-
-MAX_QUEUE_MESSAGES: Final = 512  # of one peer
-MAX_QUEUE_BYTES: Final = 96 << 20  # of entries; the leader's log holds them too
-MIN_BACKOFF_MS: Final = 20
-MAX_BACKOFF_MS: Final = 1_000
-STALE_MS: Final = 1_000  # a message that waited this long for a connection is dropped
 
 
 class PeerStatistics(msgspec.Struct, frozen=True):
@@ -44,168 +31,21 @@ class PeerStatistics(msgspec.Struct, frozen=True):
     disconnects: int
 
 
-class _Counters(msgspec.Struct):
-    """The counters of `PeerStatistics`; they outlive removed peers."""
-
-    sent: int = 0
-    dropped: int = 0
-    bytes_sent: int = 0
-    dials: int = 0
-    disconnects: int = 0
-
-
-class _Queued(NamedTuple):
-    message: RaftMessage
-    size_bytes: int
-    at_s: float
-
-
-class _PeerConnection(DialledConnection):
-    """Wakes the peer's task when it ends."""
-
-    def __init__(self, party: Party, wake: asyncio.Event) -> None:
-        super().__init__(Kind.PEER, party)
-        self._wake = wake
-
-    def ended(self, reason: OSError) -> None:
-        """Wake the peer's task."""
-        del reason
-        self._wake.set()
-
-
-class _Peer:
+class _Peer(MessageTarget[RaftMessage]):
     """One other controller."""
 
     def __init__(
-        self,
-        node_id: int,
-        address: Address,
-        identity: Callable[[], Party],
-        network: Network,
-        rng: "Random",
-        counters: _Counters,
+        self, outgoing: OutgoingMessages[RaftMessage], node_id: int, address: Address
     ) -> None:
-        self._node_id = node_id
-        self.address = address
-        self._identity = identity
-        self._network = network
-        self._rng = rng
-        self._counters = counters
-        self._queue: deque[_Queued] = deque()
-        self._queued_bytes = 0
-        self._wake = asyncio.Event()  # something to send, or the connection ended
-        self._summoned = asyncio.Event()
-        self._reachable: bool | None = None  # one log line for each change
-        self.rpc = RpcTarget(address, identity, network, node_id=node_id)
+        super().__init__(outgoing, node_id, address)
+        self.rpc = RequestTarget(RPC, address, outgoing.identity, outgoing.network, node_id=node_id)
         self.task: asyncio.Task[None] | None = None
-        self.connected = False
-
-    def send(self, message: RaftMessage) -> None:
-        """Queue a message."""
-        size_bytes = 0
-        if isinstance(message, AppendRequest):
-            size_bytes = sum(len(entry.payload) for entry in message.entries)
-        now_s = asyncio.get_running_loop().time()
-        self._queue.append(_Queued(message, size_bytes, now_s))
-        self._queued_bytes += size_bytes
-        while len(self._queue) > 1 and (
-            len(self._queue) > MAX_QUEUE_MESSAGES or self._queued_bytes > MAX_QUEUE_BYTES
-        ):
-            self._take()
-            self._counters.dropped += 1
-        self._wake.set()
-
-    def dial_now(self) -> None:
-        """Dial now: the peer is known to be up."""
-        self._summoned.set()
 
     def close(self) -> None:
-        """Close the connection and send nothing more."""
+        """Close the links and send nothing more."""
         self.rpc.close()
         if self.task is not None:
             self.task.cancel()
-
-    async def run(self) -> None:
-        """Keep a connection and send what is queued, until cancelled."""
-        loop = asyncio.get_running_loop()
-        backoff_ms = MIN_BACKOFF_MS
-        while True:
-            self._summoned.clear()
-            began_s = loop.time()
-            try:
-                await self._connect_and_send()
-            except OSError as error:
-                self._log_reachability(reachable=False, reason=str(error))
-            if loop.time() - began_s > MAX_BACKOFF_MS / 1000:
-                backoff_ms = MIN_BACKOFF_MS
-            try:
-                async with asyncio.timeout(self._rng.uniform(0.5, 1) * backoff_ms / 1000):
-                    await self._summoned.wait()
-            except TimeoutError:
-                backoff_ms = min(2 * backoff_ms, MAX_BACKOFF_MS)
-
-    async def _connect_and_send(self) -> None:
-        """Dial, and send until the connection ends.
-
-        Raises:
-            OSError: the connection failed, or ended.
-        """
-        connection = _PeerConnection(self._identity(), self._wake)
-        try:
-            await connection.dial(self._network, self.address, node_id=self._node_id)
-            self._counters.dials += 1
-            self.connected = True
-            self._log_reachability(reachable=True)
-            self._drop_stale()
-            while True:
-                await connection.drained()
-                if self._queue:
-                    self._write(connection, self._take())
-                else:
-                    self._wake.clear()
-                    if not connection.lost:
-                        await self._wake.wait()
-        finally:
-            connection.end(ConnectionAbortedError("closed"))
-            self._counters.disconnects += self.connected
-            self.connected = False
-
-    def _write(self, connection: DialledConnection, message: RaftMessage) -> None:
-        try:
-            frame = encode_message(message)
-        except MetadataFormatError:
-            self._counters.dropped += 1
-            logger.exception(
-                "dropped a message to another controller: it is too large for a frame",
-                extra={"node": self._node_id},
-            )
-            return
-        connection.write(frame)
-        self._counters.sent += 1
-        self._counters.bytes_sent += len(frame)
-
-    def _take(self) -> RaftMessage:
-        message, size_bytes, _ = self._queue.popleft()
-        self._queued_bytes -= size_bytes
-        return message
-
-    def _drop_stale(self) -> None:
-        oldest_s = asyncio.get_running_loop().time() - STALE_MS / 1000
-        while self._queue and self._queue[0].at_s < oldest_s:
-            self._take()
-            self._counters.dropped += 1
-
-    def _log_reachability(self, *, reachable: bool, reason: str = "") -> None:
-        if reachable != self._reachable:
-            self._reachable = reachable
-            details = {"node": self._node_id, "address": f"{self.address.host}:{self.address.port}"}
-            if reachable:
-                logger.info("connected to another controller", extra=details)
-            else:
-                logger.warning(
-                    "cannot reach another controller, trying again",
-                    extra={**details, "reason": reason},
-                )
 
 
 class PeerLinks:
@@ -219,11 +59,11 @@ class PeerLinks:
             network: that reaches the others.
             rng: spreads the attempts to connect.
         """
-        self._identity = identity
-        self._network = network
-        self._rng = rng
+        self._counters = MessageCounters()
+        self._outgoing = OutgoingMessages(
+            PEER, encode_message, identity, network, rng, self._counters
+        )
         self._peers: dict[int, _Peer] = {}
-        self._counters = _Counters()
         self._tasks: asyncio.TaskGroup | None = None
 
     @property
@@ -247,9 +87,7 @@ class PeerLinks:
                 self._peers.pop(node_id).close()
         for node_id, address in addresses.items():
             if node_id not in self._peers:
-                peer = _Peer(
-                    node_id, address, self._identity, self._network, self._rng, self._counters
-                )
+                peer = _Peer(self._outgoing, node_id, address)
                 self._peers[node_id] = peer
                 self._start(peer)
 
@@ -259,7 +97,7 @@ class PeerLinks:
         if peer is None:
             self._counters.dropped += 1
         else:
-            peer.send(message)
+            peer.send(message, _size_bytes(message))
 
     def dial_now(self, node_id: int) -> None:
         """A peer has connected to this node, so it is up: dial it without waiting for the next attempt."""
@@ -295,3 +133,10 @@ class PeerLinks:
     def _start(self, peer: _Peer) -> None:
         if self._tasks is not None:
             peer.task = self._tasks.create_task(peer.run(), name="controller-peer")
+
+
+def _size_bytes(message: RaftMessage) -> int:
+    """Bytes of its entries; the leader's log holds them too."""
+    if isinstance(message, AppendRequest):
+        return sum(len(entry.payload) for entry in message.entries)
+    return 0

@@ -15,11 +15,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from headrace.invariants import require
+from headrace.links.ends import Address, Party
+from headrace.links.errors import NotSentError
+from headrace.links.requests import RequestTarget
 from headrace.metadata.errors import MetadataFormatError, RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.net.framing import Party
+from headrace.metadata.net.kinds import RPC
 from headrace.metadata.net.routes import Route, Routes
-from headrace.metadata.net.rpc_link import RpcTarget
 from headrace.metadata.rpc.frames import (
     LeaderAddress,
     decode_answer,
@@ -28,7 +30,7 @@ from headrace.metadata.rpc.frames import (
 )
 from headrace.metadata.rpc.requests import TellLevels
 from headrace.metadata.rpc.responses import LevelsTold, Relayed
-from headrace.metadata.transport import Address, NotSentError, Transport
+from headrace.metadata.transport import Transport
 from headrace.network import Network
 from headrace.protocol.errors import ErrorCode
 
@@ -86,9 +88,9 @@ class QuorumTransport:
         self._network = network
         self._local = local
         self._routes = Routes(bootstrap, has_local=local is not None)
-        self._remotes: dict[Address, RpcTarget] = {}
+        self._remotes: dict[Address, RequestTarget] = {}
         # Of which answers are still owed; as one that is silent ends, a few at most.
-        self._replaced: list[RpcTarget] = []
+        self._replaced: list[RequestTarget] = []
         self._correlations = count(1)
         self._probe: asyncio.Task[None] | None = None
         self._probed_at_s = float("-inf")
@@ -185,7 +187,7 @@ class QuorumTransport:
             self._probe = asyncio.get_running_loop().create_task(self._ask_itself(leader))
 
     async def _ask_itself(self, leader: Address) -> None:
-        probe = RpcTarget(leader, self._identity, self._network)
+        probe = RequestTarget(RPC, leader, self._identity, self._network)
         try:
             async with asyncio.timeout(PROBE_WITHIN_MS / 1000):
                 answer = decode_answer(await probe.request(encode_request(1, TellLevels())), 1)
@@ -238,12 +240,12 @@ class QuorumTransport:
                 extra=details,
             )
 
-    def _transport(self, target: Address | None) -> Transport | RpcTarget:
+    def _transport(self, target: Address | None) -> Transport | RequestTarget:
         if target is None:
             assert self._local is not None
             return self._local.transport
         if target not in self._remotes:
-            self._remotes[target] = RpcTarget(target, self._identity, self._network)
+            self._remotes[target] = RequestTarget(RPC, target, self._identity, self._network)
         return self._remotes[target]
 
 

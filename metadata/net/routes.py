@@ -14,7 +14,7 @@ The controller in this process counts as reached always. It is written as None.
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from headrace.metadata.transport import Address
+from headrace.links.ends import Address
 
 # A controller that knows no leader stays the target for this time: an election takes a while, and
 # answers to earlier requests arrive late.

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
+from headrace.links.ends import Address
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.core import RaftCore
 from headrace.metadata.raft.effects import NOBODY
 from headrace.metadata.records.members import Member
 from headrace.metadata.rpc.frames import LeaderAddress
-from headrace.metadata.transport import Address, PeerNetwork
+from headrace.metadata.transport import PeerNetwork
 
 
 class MemberAddresses:

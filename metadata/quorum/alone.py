@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from headrace.links.ends import Address
+from headrace.links.errors import NotSentError
 from headrace.metadata.raft.messages import RaftMessage
-from headrace.metadata.transport import Address, NotSentError
 
 
 class NoPeers:

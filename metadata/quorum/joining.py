@@ -8,12 +8,12 @@ import asyncio
 import logging
 from typing import Final
 
+from headrace.links.ends import Address
 from headrace.metadata.errors import MetadataError
 from headrace.metadata.follower.requester import Requester
 from headrace.metadata.quorum.addresses import MemberAddresses
 from headrace.metadata.rpc.requests import DescribeQuorum
 from headrace.metadata.rpc.responses import QuorumDescribed
-from headrace.metadata.transport import Address
 
 logger = logging.getLogger("headrace.controller")
 

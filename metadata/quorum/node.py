@@ -17,6 +17,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from headrace.links.ends import Address
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.store import LogStore
@@ -41,7 +42,7 @@ from headrace.metadata.raft.errors import NotLeaderError, QuorumBusyError
 from headrace.metadata.raft.messages import RaftMessage
 from headrace.metadata.raft.progress import ProgressView
 from headrace.metadata.records.entry import LogEntry
-from headrace.metadata.transport import Address, PeerNetwork
+from headrace.metadata.transport import PeerNetwork
 from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")

@@ -24,11 +24,15 @@ from headrace.config.node import (
     TelemetryConfig,
     Voter,
 )
+from headrace.links.accepted import AcceptedConnection
+from headrace.links.ends import Party
+from headrace.links.framing import Hello, encode_hello
+from headrace.links.kinds import REFUSED
+from headrace.links.listener import LinkListener
+from headrace.links.services import Service
 from headrace.metadata.errors import MetadataLogFailedError, RefusedError
 from headrace.metadata.log.store import LogStore
-from headrace.metadata.net.accepted import AcceptedConnection
-from headrace.metadata.net.framing import MAX_REQUEST_BODY_BYTES, Hello, Kind, Party, encode_hello
-from headrace.metadata.net.listener import ControllerListener
+from headrace.metadata.net.kinds import MAX_REQUEST_BODY_BYTES, PEER, RPC
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
@@ -252,7 +256,7 @@ def test_frames_that_are_begun_and_not_finished_cost_no_broker_its_controller(
         await scene.start(*(scene.controller(it.node_id) for it in scene.voters))
         (one,) = await scene.start(scene.broker(1))
         held = []
-        hello = encode_hello(Hello(Kind.RPC, Party("", -1, NO_DIRECTORY)))
+        hello = encode_hello(Hello(RPC.number, Party("", -1, NO_DIRECTORY)))
         for voter in scene.voters:
             for _ in range(4):
                 reader, writer = await asyncio.open_connection(voter.host, voter.port)
@@ -406,16 +410,18 @@ def test_a_second_broker_with_an_id_in_use_costs_the_first_nothing(
 def test_a_second_controller_with_an_id_in_use_cuts_no_link_of_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    greeted: list[tuple[Hello, Kind]] = []
-    greet = ControllerListener.greet
+    greeted: list[tuple[Hello, int]] = []
+    greet = LinkListener.greet
 
-    def noting(self: ControllerListener, connection: AcceptedConnection, hello: Hello) -> Hello:
-        answer = greet(self, connection, hello)
-        if hello.kind == Kind.PEER:
+    def noting(
+        self: LinkListener, connection: AcceptedConnection, hello: Hello
+    ) -> tuple[Hello, Service | None]:
+        answer, service = greet(self, connection, hello)
+        if hello.kind == PEER.number:
             greeted.append((hello, answer.kind))
-        return answer
+        return answer, service
 
-    monkeypatch.setattr(ControllerListener, "greet", noting)
+    monkeypatch.setattr(LinkListener, "greet", noting)
 
     async def test(scene: Scene) -> None:
         await scene.start(*(scene.controller(it.node_id) for it in scene.voters))
@@ -438,7 +444,7 @@ def test_a_second_controller_with_an_id_in_use_cuts_no_link_of_the_first(
             await asyncio.sleep(0.01)
         stop.set()
         await running
-        assert {kind for _, kind in greeted} == {Kind.REFUSED}
+        assert {kind for _, kind in greeted} == {REFUSED}
         assert {hello.party.directory_id for hello, _ in greeted} == {
             directory_id(tmp_path / "twin")
         }

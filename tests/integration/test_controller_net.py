@@ -19,33 +19,31 @@ import pytest
 import uvloop
 
 from headrace.config.node import Endpoint
-from headrace.metadata.errors import RefusedError
-from headrace.metadata.image import MetadataImage
-from headrace.metadata.levels import READ_HERE
-from headrace.metadata.net import (
-    accepted,
-    dialling,
-    listener,
-    peer_links,
-    quorum_transport,
-    rpc_link,
-)
-from headrace.metadata.net.framing import (
+from headrace.links import accepted, dialling, listener, requests
+from headrace.links import messages as link_messages
+from headrace.links.ends import Address, Party
+from headrace.links.errors import NotSentError
+from headrace.links.framing import (
     KEEPALIVE,
     MAX_BODY_BYTES,
     MAX_HELLO_BYTES,
-    MAX_REQUEST_BODY_BYTES,
     Hello,
-    Kind,
-    Party,
     decode_hello,
     decode_numbered,
     encode_hello,
-    encode_message,
     encode_numbered,
 )
-from headrace.metadata.net.listener import ControllerListener
+from headrace.links.kinds import REFUSED
+from headrace.links.listener import LinkListener
+from headrace.links.services import RequestService
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.levels import READ_HERE
+from headrace.metadata.net import peer_service, quorum_transport
+from headrace.metadata.net.kinds import MAX_REQUEST_BODY_BYTES, PEER, RPC
 from headrace.metadata.net.peer_links import PeerLinks
+from headrace.metadata.net.peer_messages import encode_message
+from headrace.metadata.net.peer_service import PeerService
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.raft.messages import AppendRequest, TimeoutNow
 from headrace.metadata.records.entry import LogEntry
@@ -59,7 +57,7 @@ from headrace.metadata.rpc.frames import (
 )
 from headrace.metadata.rpc.requests import Relay
 from headrace.metadata.rpc.responses import LevelsTold, Relayed
-from headrace.metadata.transport import Address, LocalTransport, NotSentError
+from headrace.metadata.transport import LocalTransport
 from headrace.network import SocketNetwork
 from headrace.protocol.errors import ErrorCode
 from tests.environment.ports import free_port
@@ -121,7 +119,9 @@ async def until(condition, within_s=5.0):
 class Controller:
     """A listener on a port that stays the same, with what it has received."""
 
-    def __init__(self, node_id, *, cluster_id=CLUSTER, port=0):
+    def __init__(self, node_id, *, cluster_id=CLUSTER, port=0, kind=RPC):
+        self.kind = kind
+        self.peers = None
         self.party = party(node_id, cluster_id)
         self.address = Address("127.0.0.1", port or free_port())
         self.messages = []
@@ -143,13 +143,16 @@ class Controller:
     @asynccontextmanager
     async def running(self, late=None):
         """Serve; with an event, listen and accept nobody before it is set."""
-        self.listener = ControllerListener(
-            Endpoint("CONTROLLER", *self.address),
-            self.handle,
+        self.peers = PeerService(
             self.messages.append,
             lambda: self.party,
-            network=SocketNetwork(),
             on_peer=lambda node_id: self.links and self.links.dial_now(node_id),
+        )
+        self.listener = LinkListener(
+            Endpoint("CONTROLLER", *self.address),
+            (RequestService(self.kind, self.handle), self.peers),
+            lambda: self.party,
+            network=SocketNetwork(),
         )
         await self.listener.bind()
 
@@ -254,13 +257,12 @@ async def test_a_large_frame_passes_both_ways():
 
 
 @scenario
-async def test_requests_beyond_the_bound_wait_in_the_socket(monkeypatch):
-    monkeypatch.setattr(accepted, "MAX_REQUESTS", 3)
-    async with Controller(1).running() as controller:
-        raw = await RawConnection.to(controller.address, Kind.RPC)
+async def test_requests_beyond_the_bound_wait_in_the_socket():
+    async with Controller(1, kind=RPC._replace(max_inflight=3)).running() as controller:
+        raw = await RawConnection.to(controller.address, RPC.number)
         raw.writer.write(b"".join(encode_numbered(n, b"wait") for n in range(1, 11)))
         await until(lambda: len(controller.frames) == 3)
-        other = await RawConnection.to(controller.address, Kind.RPC)
+        other = await RawConnection.to(controller.address, RPC.number)
         other.writer.write(encode_numbered(1, b"a"))
         await other.read_answer()  # whatever was to come has come
         assert controller.listener.statistics.requests_inflight == 3
@@ -275,12 +277,12 @@ async def test_bytes_under_way_are_bounded_over_all_connections(monkeypatch):
     monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 100)
     monkeypatch.setattr(accepted, "SMALL_FRAME_BYTES", 16)
     async with Controller(1).running() as controller:
-        first = await RawConnection.to(controller.address, Kind.RPC)
-        second = await RawConnection.to(controller.address, Kind.RPC)
+        first = await RawConnection.to(controller.address, RPC.number)
+        second = await RawConnection.to(controller.address, RPC.number)
         first.writer.write(encode_numbered(1, b"wait" + bytes(50)))
         await until(lambda: controller.frames)
         second.writer.write(encode_numbered(1, bytes(50)))
-        small = await RawConnection.to(controller.address, Kind.RPC)
+        small = await RawConnection.to(controller.address, RPC.number)
         small.writer.write(encode_numbered(1, b"a"))
         await small.read_answer()
         assert len(controller.frames) == 2  # the large one waits
@@ -297,8 +299,8 @@ async def test_who_is_kept_waiting_does_not_run_out_of_time(monkeypatch):
     monkeypatch.setattr(listener, "KEEPALIVE_MS", 20)
     monkeypatch.setattr(accepted, "FRAME_MS", 100)
     async with Controller(1).running() as controller:
-        first = await RawConnection.to(controller.address, Kind.RPC)
-        second = await RawConnection.to(controller.address, Kind.RPC)
+        first = await RawConnection.to(controller.address, RPC.number)
+        second = await RawConnection.to(controller.address, RPC.number)
         first.writer.write(encode_numbered(1, b"wait" + bytes(50)))
         await until(lambda: controller.frames)
         frame = encode_numbered(1, bytes(50))
@@ -319,10 +321,10 @@ async def test_what_was_being_read_is_counted_out_when_its_connection_ends(monke
     monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 100)
     monkeypatch.setattr(accepted, "SMALL_FRAME_BYTES", 16)
     async with Controller(1).running() as controller:
-        broken = await RawConnection.to(controller.address, Kind.RPC)
+        broken = await RawConnection.to(controller.address, RPC.number)
         broken.writer.write(encode_numbered(1, bytes(80))[:-1])
         await until(lambda: controller.listener._request_bytes.total)
-        waits = await RawConnection.to(controller.address, Kind.RPC)
+        waits = await RawConnection.to(controller.address, RPC.number)
         waits.writer.write(encode_numbered(1, bytes(50)))
         broken.writer.close()
 
@@ -331,7 +333,7 @@ async def test_what_was_being_read_is_counted_out_when_its_connection_ends(monke
 
 async def hold_frames(address, number, came_bytes=0):
     """Connections that each begin a frame of the greatest length."""
-    held = [await RawConnection.to(address, Kind.RPC) for _ in range(number)]
+    held = [await RawConnection.to(address, RPC.number) for _ in range(number)]
     for raw in held:
         raw.writer.write(struct.pack(">I", MAX_REQUEST_BODY_BYTES) + bytes(came_bytes))
     return held
@@ -378,7 +380,7 @@ async def test_incomplete_requests_do_not_block_each_other(monkeypatch):
     monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 1 << 20)
     frame = encode_numbered(1, bytes(700_000))
     async with Controller(1).running() as controller:
-        raws = [await RawConnection.to(controller.address, Kind.RPC) for _ in range(4)]
+        raws = [await RawConnection.to(controller.address, RPC.number) for _ in range(4)]
         for raw in raws:
             raw.writer.write(frame[:300_000])
         await until(lambda: controller.listener._waiting)
@@ -392,10 +394,9 @@ async def test_incomplete_requests_do_not_block_each_other(monkeypatch):
 
 
 @scenario
-async def test_one_connection_does_not_hold_what_others_need(monkeypatch):
-    monkeypatch.setattr(accepted, "MAX_CONNECTION_BYTES", 1 << 20)
-    async with Controller(1).running() as controller:
-        greedy = await RawConnection.to(controller.address, Kind.RPC)
+async def test_one_connection_does_not_hold_what_others_need():
+    async with Controller(1, kind=RPC._replace(max_inflight_bytes=1 << 20)).running() as controller:
+        greedy = await RawConnection.to(controller.address, RPC.number)
         for number in range(1, 6):
             greedy.writer.write(encode_numbered(number, b"wait" + bytes(500_000)))
         await until(lambda: len(controller.frames) == 2)
@@ -416,7 +417,7 @@ async def test_a_frame_that_gets_on_is_given_time(monkeypatch):
     monkeypatch.setattr(accepted, "PROGRESS_BYTES", 1_000)
     frame = encode_numbered(1, bytes(100_000))
     async with Controller(1).running() as controller:
-        raw = await RawConnection.to(controller.address, Kind.RPC)
+        raw = await RawConnection.to(controller.address, RPC.number)
         (connection,) = controller.listener._connections
         for start in range(0, len(frame), 4_000):
             now_s = asyncio.get_running_loop().time()
@@ -439,7 +440,7 @@ async def test_a_failure_of_the_service_ends_its_connection_only(caplog):
         assert await transport.request(b"b") == b"1:b"
         assert await other.request(b"c") == b"1:c"
         assert other.statistics.dials == 1
-        assert "unexpected error while serving a controller request" in caplog.text
+        assert "unexpected error while serving a request of another node" in caplog.text
         transport.close()
         other.close()
 
@@ -448,7 +449,7 @@ async def test_a_failure_of_the_service_ends_its_connection_only(caplog):
 async def test_a_client_that_does_not_read_its_answers_is_let_go(monkeypatch, caplog):
     monkeypatch.setattr(accepted, "MAX_UNREAD_BYTES", 1 << 20)
     async with Controller(1).running() as controller:
-        raw = await RawConnection.to(controller.address, Kind.RPC)
+        raw = await RawConnection.to(controller.address, RPC.number)
         raw.writer.transport.pause_reading()
         for number in range(1, 101):
             raw.writer.write(encode_numbered(number, b"size 1000000"))
@@ -810,7 +811,7 @@ async def test_what_becomes_of_the_last_leader_says_nothing_of_this_one():
 
 @scenario
 async def test_a_slow_answer_is_no_silence(monkeypatch):
-    monkeypatch.setattr(rpc_link, "SILENCE_MS", 200)
+    monkeypatch.setattr(requests, "SILENCE_MS", 200)
     monkeypatch.setattr(listener, "KEEPALIVE_MS", 20)
     async with Controller(1).running() as controller:
         transport = transport_to(controller)
@@ -826,7 +827,7 @@ async def test_a_slow_answer_is_no_silence(monkeypatch):
 
 @scenario
 async def test_a_process_that_was_stopped_itself_does_not_blame_its_controller(monkeypatch):
-    monkeypatch.setattr(rpc_link, "SILENCE_MS", 200)
+    monkeypatch.setattr(requests, "SILENCE_MS", 200)
     monkeypatch.setattr(listener, "KEEPALIVE_MS", 20)
     async with Controller(1).running() as controller:
         transport = transport_to(controller)
@@ -845,7 +846,7 @@ async def test_a_process_that_was_stopped_itself_does_not_blame_its_controller(m
 @pytest.mark.unexpected_errors  # of the server of the test, which is cancelled
 @scenario
 async def test_an_answer_that_does_not_get_on_is_silence(monkeypatch):
-    monkeypatch.setattr(rpc_link, "SILENCE_MS", 200)
+    monkeypatch.setattr(requests, "SILENCE_MS", 200)
     drips = []
 
     async def drip(reader, writer):
@@ -875,7 +876,7 @@ async def test_a_peer_is_sent_to_and_sends_nothing(caplog):
 
     async def declare(reader, writer):
         await reader.readexactly(32 + len(CLUSTER))
-        writer.write(encode_hello(Hello(Kind.PEER, party(2))))
+        writer.write(encode_hello(Hello(PEER.number, party(2))))
         writer.write(struct.pack(">I", MAX_BODY_BYTES))
         assert await reader.read() == b""
         begun.set()
@@ -893,7 +894,7 @@ async def test_a_peer_is_sent_to_and_sends_nothing(caplog):
 @scenario
 async def test_a_given_up_request_still_counts_for_the_silence(monkeypatch):
     """A broker gives each heartbeat up before it is known that its controller is gone."""
-    monkeypatch.setattr(rpc_link, "SILENCE_MS", 300)
+    monkeypatch.setattr(requests, "SILENCE_MS", 300)
     async with Controller(2).running() as two:
         with _mute_server(says_hello=True) as address:
             transport = QuorumTransport([address, two.address], lambda: party(9), SocketNetwork())
@@ -909,15 +910,17 @@ _STOPPED = """
 import asyncio, sys
 from uuid import UUID
 from headrace.config.node import Endpoint
-from headrace.metadata.net.framing import Party
-from headrace.metadata.net.listener import ControllerListener
+from headrace.links.ends import Party
+from headrace.links.listener import LinkListener
+from headrace.links.services import RequestService
+from headrace.metadata.net.kinds import RPC
 from headrace.network import SocketNetwork
 
 async def main():
     async def handle(frame):
         return b"child:" + frame
-    listener = ControllerListener(
-        Endpoint("C", "127.0.0.1", 0), handle, print, lambda: Party("a-cluster", 1, UUID(int=1)),
+    listener = LinkListener(
+        Endpoint("C", "127.0.0.1", 0), [RequestService(RPC, handle)], lambda: Party("a-cluster", 1, UUID(int=1)),
         network=SocketNetwork())
     print((await listener.bind()).port, flush=True)
     await listener.run()
@@ -982,8 +985,8 @@ async def test_messages_travel_both_ways_and_in_order():
 
 @scenario
 async def test_a_peer_that_comes_back_is_dialled_at_once(monkeypatch):
-    monkeypatch.setattr(peer_links, "MIN_BACKOFF_MS", 60_000)
-    monkeypatch.setattr(peer_links, "MAX_BACKOFF_MS", 60_000)
+    monkeypatch.setattr(link_messages, "MIN_BACKOFF_MS", 60_000)
+    monkeypatch.setattr(link_messages, "MAX_BACKOFF_MS", 60_000)
     one, two = Controller(1), Controller(2)
     async with one.running(), one.linked(two) as links:
         async with two.running(), two.linked(one):
@@ -1000,8 +1003,8 @@ async def test_a_peer_that_comes_back_is_dialled_at_once(monkeypatch):
 
 @scenario
 async def test_a_peer_that_is_not_there_costs_nothing_but_its_messages(monkeypatch):
-    monkeypatch.setattr(peer_links, "MAX_QUEUE_MESSAGES", 10)
-    monkeypatch.setattr(peer_links, "STALE_MS", 60_000)
+    monkeypatch.setattr(link_messages, "MAX_QUEUE_MESSAGES", 10)
+    monkeypatch.setattr(link_messages, "STALE_MS", 60_000)
     one, two = Controller(1), Controller(2)
     async with one.linked(two) as links:
         for term in range(100):
@@ -1024,9 +1027,7 @@ async def test_an_address_that_cannot_be_one_ends_nobody(caplog):
         strange = dict(enumerate(impossible, start=3))
         links.set_addresses({2: two.address, **strange})
         await until(
-            lambda: (
-                caplog.text.count("cannot reach another controller, trying again") == len(strange)
-            )
+            lambda: caplog.text.count("cannot reach another node, trying again") == len(strange)
         )
         links.send(message(1, 2))
         await until(lambda: two.messages)
@@ -1039,7 +1040,7 @@ async def test_an_address_that_cannot_be_one_ends_nobody(caplog):
 
 @scenario
 async def test_the_queue_is_bounded_in_bytes(monkeypatch):
-    monkeypatch.setattr(peer_links, "MAX_QUEUE_BYTES", 1_000)
+    monkeypatch.setattr(link_messages, "MAX_QUEUE_BYTES", 1_000)
     one, two = Controller(1), Controller(2)
     async with one.linked(two) as links:
         for _ in range(3):
@@ -1054,7 +1055,7 @@ async def test_the_queue_is_bounded_in_bytes(monkeypatch):
 
 @scenario
 async def test_old_messages_are_not_sent_to_a_peer_that_comes_late(monkeypatch):
-    monkeypatch.setattr(peer_links, "STALE_MS", 100)
+    monkeypatch.setattr(link_messages, "STALE_MS", 100)
     one, two = Controller(1), Controller(2)
     async with one.linked(two) as links:
         links.send(message(1, 2, 1))
@@ -1072,7 +1073,7 @@ async def test_old_messages_are_not_sent_to_a_peer_that_comes_late(monkeypatch):
 
 @slow_scenario
 async def test_a_peer_that_never_reads_is_noticed_and_holds_nobody_up(monkeypatch):
-    monkeypatch.setattr(peer_links, "MAX_QUEUE_BYTES", 8 << 20)
+    monkeypatch.setattr(link_messages, "MAX_QUEUE_BYTES", 8 << 20)
     one, three = Controller(1), Controller(3)
     with _mute_server(says_hello=True, node_id=2) as address:
         async with three.running(), one.linked(three) as links:
@@ -1103,7 +1104,7 @@ async def test_addresses_change(monkeypatch):
         links.set_addresses({2: moved.address})
         links.send(message(1, 2, 2))
         await until(lambda: moved.messages)
-        await until(lambda: two.listener.statistics.peers == 0)
+        await until(lambda: two.peers.connected == 0)
 
         links.set_addresses({})
         links.send(message(1, 2, 3))
@@ -1138,64 +1139,64 @@ async def test_one_controller_can_be_asked_whether_it_leads_or_not():
 @scenario
 async def test_the_newest_connection_of_a_peer_stays():
     async with Controller(1).running() as one:
-        older = await RawConnection.to(one.address, Kind.PEER, party(2))
-        newer = await RawConnection.to(one.address, Kind.PEER, party(2))
+        older = await RawConnection.to(one.address, PEER.number, party(2))
+        newer = await RawConnection.to(one.address, PEER.number, party(2))
         await older.ended()
 
         newer.writer.write(encode_message(message(2, 1)))
         await until(lambda: one.messages)
-        assert one.listener.statistics.peers == 1
+        assert one.peers.connected == 1
 
 
 @scenario
 async def test_a_second_controller_with_a_node_id_does_not_cut_the_first_one_off(caplog):
     async with Controller(1).running() as one:
-        first = await RawConnection.to(one.address, Kind.PEER, party(2))
+        first = await RawConnection.to(one.address, PEER.number, party(2))
         other = Party(CLUSTER, 2, UUID(int=22))
         for _ in range(3):
-            second = await RawConnection.to(one.address, Kind.PEER, other)
-            assert second.hello.kind == Kind.REFUSED
+            second = await RawConnection.to(one.address, PEER.number, other)
+            assert second.hello.kind == REFUSED
             await second.ended()
 
         first.writer.write(encode_message(message(2, 1)))
         await until(lambda: one.messages)
-        assert one.listener.statistics.peers == 1
+        assert one.peers.connected == 1
         (logged,) = [it for it in caplog.records if "closed a connection" in it.message]
         for named in (UUID(int=2), UUID(int=22), "127.0.0.1"):
             assert str(named) in logged.reason
 
         first.writer.close()
-        await until(lambda: one.listener.statistics.peers == 0)
-        assert (await RawConnection.to(one.address, Kind.PEER, other)).hello.kind == Kind.PEER
+        await until(lambda: one.peers.connected == 0)
+        assert (await RawConnection.to(one.address, PEER.number, other)).hello.kind == PEER.number
 
 
 @scenario
 async def test_the_member_takes_the_place_of_one_that_is_none():
     async with Controller(1).running() as one:
-        one.listener._is_member = lambda node_id, directory: (node_id, directory.int) == (2, 2)
-        stranger = await RawConnection.to(one.address, Kind.PEER, Party(CLUSTER, 2, UUID(int=22)))
-        assert stranger.hello.kind == Kind.PEER
+        one.peers._is_member = lambda node_id, directory: (node_id, directory.int) == (2, 2)
+        stranger = await RawConnection.to(one.address, PEER.number, Party(CLUSTER, 2, UUID(int=22)))
+        assert stranger.hello.kind == PEER.number
 
-        member = await RawConnection.to(one.address, Kind.PEER, party(2))
+        member = await RawConnection.to(one.address, PEER.number, party(2))
 
-        assert member.hello.kind == Kind.PEER
+        assert member.hello.kind == PEER.number
         await stranger.ended()
-        refused = await RawConnection.to(one.address, Kind.PEER, Party(CLUSTER, 2, UUID(int=22)))
-        assert refused.hello.kind == Kind.REFUSED
+        refused = await RawConnection.to(one.address, PEER.number, Party(CLUSTER, 2, UUID(int=22)))
+        assert refused.hello.kind == REFUSED
 
 
 # Strangers
 
 
-@pytest.mark.parametrize("kind", [Kind.RPC, Kind.PEER])
+@pytest.mark.parametrize("kind", [RPC.number, PEER.number])
 def test_another_cluster_is_refused_and_both_sides_say_so(kind, caplog):
     @scenario
     async def run(caplog):
         async with Controller(1).running() as one:
             raw = await RawConnection.to(one.address, kind, party(2, "other"))
-            assert raw.hello == Hello(Kind.REFUSED, one.party)
+            assert raw.hello == Hello(REFUSED, one.party)
             await raw.ended()
-            assert "belongs to cluster other, this controller to a-cluster" in str(
+            assert "belongs to cluster other, this node to a-cluster" in str(
                 vars(caplog.records[-1])
             )
 
@@ -1213,9 +1214,9 @@ def test_another_cluster_is_refused_and_both_sides_say_so(kind, caplog):
         run(loop, pytest.MonkeyPatch(), caplog)
 
 
-@pytest.mark.parametrize("kind", [Kind.RPC, Kind.PEER])
+@pytest.mark.parametrize("kind", [RPC.number, PEER.number])
 def test_another_cluster_is_let_go_by_who_did_not_know_its_own_when_it_came(kind, caplog):
-    frame = encode_numbered(1, b"a") if kind == Kind.RPC else encode_message(message(2, 1))
+    frame = encode_numbered(1, b"a") if kind == RPC.number else encode_message(message(2, 1))
 
     @scenario
     async def run(caplog):
@@ -1237,14 +1238,15 @@ def test_another_cluster_is_let_go_by_who_did_not_know_its_own_when_it_came(kind
         run(loop, pytest.MonkeyPatch(), caplog)
 
 
-RPC_HELLO = encode_hello(Hello(Kind.RPC, party(8)))
-PEER_HELLO = encode_hello(Hello(Kind.PEER, party(8)))
+RPC_HELLO = encode_hello(Hello(RPC.number, party(8)))
+PEER_HELLO = encode_hello(Hello(PEER.number, party(8)))
 HOSTILE = {
     "http": b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
     "oversize hello": struct.pack(">I", MAX_HELLO_BYTES + 1),
     "no hello": encode_numbered(1, b"a"),
-    "refused": encode_hello(Hello(Kind.REFUSED, party(8))),
-    "our own node": encode_hello(Hello(Kind.PEER, party(1))),
+    "refused": encode_hello(Hello(REFUSED, party(8))),
+    "a kind that is not known": encode_hello(Hello(7, party(8))),
+    "our own node": encode_hello(Hello(PEER.number, party(1))),
     "oversize request": RPC_HELLO + struct.pack(">I", MAX_REQUEST_BODY_BYTES + 1),
     "oversize message": PEER_HELLO + b"\xff\xff\xff\xff",
     "empty request": RPC_HELLO + struct.pack(">I", 0),
@@ -1268,7 +1270,7 @@ def test_hostile_bytes_end_their_connection_only(sent, caplog):
             await raw.ended()
 
             assert one.listener.statistics.rejected == 1
-            assert "closed a connection to this controller" in caplog.text
+            assert "closed a connection to this node" in caplog.text
             assert await transport.request(b"b") == b"1:b"
             assert transport.statistics.dials == 1
             assert not one.messages
@@ -1286,7 +1288,7 @@ async def test_the_log_is_not_flooded(caplog):
             await raw.ended()
 
         assert one.listener.statistics.rejected == 30
-        assert caplog.text.count("closed a connection to this controller") == 1
+        assert caplog.text.count("closed a connection to this node") == 1
 
 
 @scenario
@@ -1298,9 +1300,9 @@ async def test_who_says_nothing_or_stops_in_the_middle_is_ended(monkeypatch):
         mute = await RawConnection.to(one.address)
         halves = [
             await RawConnection.to(one.address, kind, party(number))
-            for number, kind in ((2, Kind.RPC), (3, Kind.PEER))
+            for number, kind in ((2, RPC.number), (3, PEER.number))
         ]
-        idle = await RawConnection.to(one.address, Kind.RPC)
+        idle = await RawConnection.to(one.address, RPC.number)
         for raw in halves:
             raw.writer.write(b"\x00\x00\x10\x00and so on")
         await asyncio.gather(mute.ended(), *(raw.ended() for raw in halves))
@@ -1312,11 +1314,11 @@ async def test_who_says_nothing_or_stops_in_the_middle_is_ended(monkeypatch):
 @scenario
 async def test_connections_beyond_the_bound_are_closed(monkeypatch):
     monkeypatch.setattr(listener, "MAX_CONNECTIONS", 2)
-    monkeypatch.setattr(listener, "MAX_PEERS", 1)
+    monkeypatch.setattr(peer_service, "MAX_PEERS", 1)
     async with Controller(1).running() as one:
-        first = await RawConnection.to(one.address, Kind.PEER, party(2))
-        other = await RawConnection.to(one.address, Kind.PEER, party(3))
-        assert other.hello.kind == Kind.REFUSED
+        first = await RawConnection.to(one.address, PEER.number, party(2))
+        other = await RawConnection.to(one.address, PEER.number, party(3))
+        assert other.hello.kind == REFUSED
         await other.ended()
         await until(lambda: one.listener.statistics.connections == 1)
         await RawConnection.to(one.address)
@@ -1330,8 +1332,8 @@ async def test_connections_beyond_the_bound_are_closed(monkeypatch):
 async def test_shutdown_ends_connections_and_requests():
     one = Controller(1)
     async with one.running():
-        peer = await RawConnection.to(one.address, Kind.PEER, party(2))
-        client = await RawConnection.to(one.address, Kind.RPC)
+        peer = await RawConnection.to(one.address, PEER.number, party(2))
+        client = await RawConnection.to(one.address, RPC.number)
         client.writer.write(encode_numbered(1, b"wait"))
         await until(lambda: one.frames)
     await asyncio.gather(peer.ended(), client.ended())

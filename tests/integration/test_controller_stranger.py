@@ -8,16 +8,10 @@ from typing import get_args
 
 import pytest
 
+from headrace.links.ends import Party
+from headrace.links.framing import KEEPALIVE, Hello, decode_numbered, encode_hello, encode_numbered
 from headrace.metadata.levels import READ_HERE
-from headrace.metadata.net.framing import (
-    KEEPALIVE,
-    Hello,
-    Kind,
-    Party,
-    decode_numbered,
-    encode_hello,
-    encode_numbered,
-)
+from headrace.metadata.net.kinds import RPC
 from headrace.metadata.proof import SECRET_BYTES, incarnation_of
 from headrace.metadata.records.brokers import BrokerEndpoint, RegisterBrokerRecord
 from headrace.metadata.records.codec import decode_records
@@ -52,7 +46,7 @@ class Stranger:
     @classmethod
     async def at(cls, host: str, port: int) -> "Stranger":
         stranger = cls(*await asyncio.open_connection(host, port))
-        stranger._writer.write(encode_hello(Hello(Kind.RPC, Party("", -1, NO_DIRECTORY))))
+        stranger._writer.write(encode_hello(Hello(RPC.number, Party("", -1, NO_DIRECTORY))))
         await stranger._frame()
         return stranger
 

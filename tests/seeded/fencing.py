@@ -364,8 +364,8 @@ BUGS = (
     SeededBug(
         "fence-25",
         "a request whose connection broke counts as not sent",
-        "metadata/net/rpc_link.py",
-        "RpcLink.ended",
+        "headrace/links/requests.py",
+        "RequestLink.ended",
         "ConnectionResetError(str(reason))",
         "NotSentError(str(reason))",
         f"{_NET}::test_a_controller_killed_in_the_middle_of_a_request_leaves_its_outcome_unknown",
@@ -373,8 +373,8 @@ BUGS = (
     SeededBug(
         "fence-26",
         "controllers and brokers of another cluster are let in",
-        "metadata/net/listener.py",
-        "ControllerListener._refusal",
+        "headrace/links/listener.py",
+        "LinkListener._refusal",
         """
             theirs = hello.party
             if self.is_other_cluster(theirs):
@@ -390,7 +390,7 @@ BUGS = (
     SeededBug(
         "fence-29",
         "who came before a controller knew its cluster stays, of whatever cluster it is",
-        "metadata/net/accepted.py",
+        "headrace/links/accepted.py",
         "AcceptedConnection._take",
         "self._connections.is_strange(self.hello.party)",
         "False",
@@ -408,8 +408,8 @@ BUGS = (
     SeededBug(
         "fence-28",
         "a controller speaks in another's name",
-        "metadata/net/accepted.py",
-        "AcceptedConnection._receive",
+        "metadata/net/peer_service.py",
+        "PeerService.received",
         "(message.source, message.source_directory) != (party.node_id, party.directory_id)",
         "False",
         f"{_NET}::test_hostile_bytes_end_their_connection_only",

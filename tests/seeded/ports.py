@@ -9,7 +9,7 @@ BUGS = (
     SeededBug(
         "ports-01",
         "a request is counted by the length that it declares, not by what has come",
-        "metadata/net/accepted.py",
+        "headrace/links/accepted.py",
         "AcceptedConnection._may_go_on",
         "min(self._reader.pending_bytes, length)",
         "length",
@@ -18,17 +18,17 @@ BUGS = (
     SeededBug(
         "ports-02",
         "at the limit no incomplete request goes on, so they block each other",
-        "metadata/net/request_bytes.py",
+        "headrace/links/request_bytes.py",
         "RequestBytes.may_go_on",
         "is_first and self._serving_bytes + came_bytes <= self._max_bytes",
         "False",
-        "tests/unit/metadata/net/test_request_bytes.py"
+        "tests/unit/links/test_request_bytes.py"
         "::test_at_the_limit_the_first_one_goes_on_and_the_others_wait",
     ),
     SeededBug(
         "ports-03",
         "each byte of an answer that does not get on counts as a sign of life",
-        "metadata/net/dialling.py",
+        "headrace/links/dialling.py",
         "DialledConnection.data_received",
         "self._fresh_bytes >= PROGRESS_BYTES",
         "True",
@@ -66,8 +66,8 @@ BUGS = (
     SeededBug(
         "ports-07",
         "a second controller with a node id takes the link of the first",
-        "metadata/net/listener.py",
-        "ControllerListener._refusal",
+        "metadata/net/peer_service.py",
+        "PeerService.refusal",
         "return self._other_refusal(theirs)",
         "return ''",
         f"{_NET}::test_a_second_controller_with_a_node_id_does_not_cut_the_first_one_off",

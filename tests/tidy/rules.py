@@ -172,7 +172,7 @@ TAKES_ANY: dict[str, str] = {
     "wal/objects/writer.py: ObjectWriter._put": "fails the log, which ends the node",
     "storage/object_store/s3_multipart.py: S3Multipart": "raised once the parts that run have ended; "
     "an upload that could not be aborted is for the sweep, and told in the log",
-    "metadata/net/dialling.py: DialledConnection.end": "of a future that it has just set itself",
+    "headrace/links/dialling.py: DialledConnection.end": "of a future that it has just set itself",
     "broker/cli/failures.py: ": "the process ends with the text",
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import UUID
 
 from headrace.config.node import Endpoint, MetadataConfig
+from headrace.links.errors import NotSentError
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.controller.sessions import tick_interval_ms
 from headrace.metadata.follower.client import BrokerIdentity, MetadataClient
@@ -17,7 +18,7 @@ from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.rpc.frames import decode_answer, encode_request
 from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
-from headrace.metadata.transport import LocalTransport, NotSentError
+from headrace.metadata.transport import LocalTransport
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import validate
 

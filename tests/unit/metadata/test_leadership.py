@@ -6,6 +6,7 @@ import random
 import pytest
 
 from headrace.config.node import MetadataConfig
+from headrace.links.ends import Address
 from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
@@ -13,7 +14,6 @@ from headrace.metadata.leader.leadership import Leadership
 from headrace.metadata.quorum.alone import NoPeers
 from headrace.metadata.quorum.description import Clocks
 from headrace.metadata.rpc.responses import Done
-from headrace.metadata.transport import Address
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import scenario
 

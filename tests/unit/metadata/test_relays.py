@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
+from headrace.links.errors import NotSentError
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
 from headrace.metadata.leader import relays as module
 from headrace.metadata.leader.relays import Relays
@@ -29,7 +30,6 @@ from headrace.metadata.rpc.requests import (
     UnregisterBroker,
 )
 from headrace.metadata.rpc.responses import Relayed
-from headrace.metadata.transport import NotSentError
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.quorum.three_controllers import controllers
 from tests.unit.metadata.quorum.three_controllers import scenario as virtual

@@ -3,6 +3,7 @@ import random
 
 import pytest
 
+from headrace.links.errors import NotSentError
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     RefusedError,
@@ -27,7 +28,6 @@ from headrace.metadata.rpc.requests import (
     UnregisterBroker,
 )
 from headrace.metadata.rpc.responses import Done
-from headrace.metadata.transport import NotSentError
 from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 from tests.unit.metadata.running_cluster import scenario
 

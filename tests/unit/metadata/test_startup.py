@@ -4,6 +4,7 @@ from uuid import UUID
 import pytest
 
 from headrace.config.node import Voter
+from headrace.links.ends import Address
 from headrace.metadata.errors import (
     MetadataFormatError,
     MetadataIdentityError,
@@ -23,7 +24,6 @@ from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, Le
 from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.records.members import NO_DIRECTORY, Member
-from headrace.metadata.transport import Address
 from tests.unit.metadata.pure_controller import CLUSTER_ID
 
 

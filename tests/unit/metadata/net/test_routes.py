@@ -1,7 +1,7 @@
 import pytest
 
+from headrace.links.ends import Address
 from headrace.metadata.net.routes import LEADERLESS_MS, Route, Routes
-from headrace.metadata.transport import Address
 
 ONE, TWO, THREE = (Address(f"c{it}", 9093) for it in (1, 2, 3))
 

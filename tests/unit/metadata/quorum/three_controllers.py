@@ -11,14 +11,15 @@ from pathlib import Path
 from uuid import UUID
 
 from headrace.config.node import MetadataConfig, Voter
+from headrace.links.ends import Address
+from headrace.links.errors import NotSentError
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.leader.driver import ControllerNode
 from headrace.metadata.levels import READ_HERE
-from headrace.metadata.net.framing import encode_message
+from headrace.metadata.net.peer_messages import encode_message
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.rpc.frames import decode_answer, encode_request
 from headrace.metadata.rpc.requests import RegisterBroker
-from headrace.metadata.transport import Address, NotSentError
 from headrace.protocol.errors import ErrorCode
 from tests.simulation import virtual_time
 from tests.simulation.directory import SimulatedDirectoryDisk

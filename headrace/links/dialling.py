@@ -1,20 +1,13 @@
-"""The dialling end of a connection: the hello, frames, and detection of a dead peer."""
+"""The dialling end of a link: the hello, frames, and detection of a dead peer."""
 
 import asyncio
 import socket
 from typing import Final
 
-from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.net.framing import (
-    MAX_BODY_BYTES,
-    FrameReader,
-    Hello,
-    Kind,
-    Party,
-    decode_hello,
-    encode_hello,
-)
-from headrace.metadata.transport import Address
+from headrace.links.ends import Address, Party
+from headrace.links.errors import LinkFormatError
+from headrace.links.framing import FrameReader, Hello, decode_hello, encode_hello
+from headrace.links.kinds import REFUSED, LinkKind
 from headrace.network import Network
 
 PROGRESS_BYTES: Final = 256 << 10  # of an incomplete frame; less is no sign of life
@@ -45,10 +38,11 @@ def tune(transport: asyncio.Transport) -> None:
 
 
 class DialledConnection(asyncio.Protocol):
-    """One connection to a controller, from `dial` to its end. It is used once."""
+    """One link to another node, from `dial` to its end. It is used once."""
 
-    def __init__(self, kind: Kind, party: Party) -> None:
-        self._hello = Hello(kind, party)
+    def __init__(self, kind: LinkKind, party: Party) -> None:
+        self._kind = kind
+        self._hello = Hello(kind.number, party)
         self._reader = FrameReader()
         self._greeted: asyncio.Future[Party] = asyncio.get_running_loop().create_future()
         self._writable = asyncio.Event()
@@ -66,12 +60,12 @@ class DialledConnection(asyncio.Protocol):
         """Connect and exchange hellos.
 
         Args:
-            network: that reaches the controller.
-            address: of the controller.
+            network: that reaches the node.
+            address: of the node.
             node_id: the expected node; None: any.
 
         Raises:
-            OSError: no answer in `DIAL_MS`, the controller is of another cluster or another node, or the
+            OSError: no answer in `DIAL_MS`, the other end is of another cluster or another node, or the
                 address is invalid.
         """
         try:
@@ -147,7 +141,7 @@ class DialledConnection(asyncio.Protocol):
                     self.frame_received(body)
                 else:
                     self._greet(decode_hello(body))
-        except MetadataFormatError as error:
+        except LinkFormatError as error:
             self.end(ConnectionAbortedError(str(error)))
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -171,10 +165,12 @@ class DialledConnection(asyncio.Protocol):
         """Process a frame after the hello.
 
         Raises:
-            MetadataFormatError: the frame is invalid; the connection ends.
+            LinkFormatError: the frame is invalid; the connection ends.
         """
         del body
-        raise MetadataFormatError("the controller sent an unexpected frame")
+        raise LinkFormatError(
+            f"the other node sent an unexpected frame on a {self._kind.name} link"
+        )
 
     def ended(self, reason: OSError) -> None:
         """The connection has ended. Called once."""
@@ -185,17 +181,17 @@ class DialledConnection(asyncio.Protocol):
 
     def _greet(self, answer: Hello) -> None:
         ours = self._hello
-        if answer.kind == Kind.REFUSED:
+        if answer.kind == REFUSED:
             msg = f"node {answer.party.node_id} refuses the connection; its log has the reason"
             if ours.party.cluster_id != answer.party.cluster_id:
                 msg = (
-                    f"controller {answer.party.node_id} belongs to cluster "
+                    f"node {answer.party.node_id} belongs to cluster "
                     f"{answer.party.cluster_id}, this node to {ours.party.cluster_id}"
                 )
             self.end(ConnectionRefusedError(msg))
             return
         if answer.kind != ours.kind:
-            raise MetadataFormatError("the controller's hello is for another kind of connection")
-        if ours.kind == Kind.RPC:  # to a peer the accepting end sends nothing more
-            self._reader.expect_frames(MAX_BODY_BYTES)
+            raise LinkFormatError("the other node's hello is for another kind of link")
+        if self._kind.max_answer_bytes:
+            self._reader.expect_frames(self._kind.max_answer_bytes)
         self._greeted.set_result(answer.party)

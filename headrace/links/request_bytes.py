@@ -1,4 +1,4 @@
-"""The bytes of all requests that a controller is reading or serving, and who may go on at the limit. Pure.
+"""The bytes of all requests that a node is reading or serving, and who may go on at the limit. Pure.
 
 A request is counted by what has come of it, never by the length that it declares. At the limit those
 that have more to come wait. The one that began first still goes on until it is complete, so that

@@ -1,17 +1,18 @@
-"""Requests to one controller over one shared connection."""
+"""Requests to one node over one shared link."""
 
 import asyncio
 from collections.abc import Callable
 from itertools import count
 from typing import Final
 
-from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.net.dialling import DialledConnection
-from headrace.metadata.net.framing import KEEPALIVE, Kind, Party, decode_numbered, encode_numbered
-from headrace.metadata.transport import Address, NotSentError
+from headrace.links.dialling import DialledConnection
+from headrace.links.ends import Address, Party
+from headrace.links.errors import LinkFormatError, NotSentError
+from headrace.links.framing import KEEPALIVE, decode_numbered, encode_numbered
+from headrace.links.kinds import LinkKind
 from headrace.network import Network
 
-# A controller that serves a request sends a keepalive every `listener.KEEPALIVE_MS`. One that is silent
+# A node that serves a request sends a keepalive every `listener.KEEPALIVE_MS`. One that is silent
 # is stopped, unreachable or stuck, and waiting for it must not cost a broker its session.
 SILENCE_MS: Final = 2_000
 ASLEEP_MS: Final = (
@@ -20,11 +21,11 @@ ASLEEP_MS: Final = (
 MAX_UNANSWERED: Final = 1_024  # beyond that the connection is closed
 
 
-class RpcLink(DialledConnection):
-    """One RPC connection: answers arrive in any order, or all requests fail when it ends."""
+class RequestLink(DialledConnection):
+    """One link of requests: answers arrive in any order, or all requests fail when it ends."""
 
-    def __init__(self, party: Party) -> None:
-        super().__init__(Kind.RPC, party)
+    def __init__(self, kind: LinkKind, party: Party) -> None:
+        super().__init__(kind, party)
         self._loop = asyncio.get_running_loop()
         self._numbers = count(KEEPALIVE + 1)
         # None: the caller was cancelled; the answer is still expected.
@@ -39,7 +40,7 @@ class RpcLink(DialledConnection):
 
         Raises:
             NotSentError: the connection had ended before.
-            OSError: it ended, or the controller stopped answering, before the answer arrived.
+            OSError: it ended, or the other node stopped answering, before the answer arrived.
         """
         try:
             await self.drained()
@@ -47,9 +48,9 @@ class RpcLink(DialledConnection):
             raise NotSentError(str(error)) from error
         if len(self._unanswered) >= MAX_UNANSWERED:
             self.end(
-                ConnectionAbortedError(f"the controller has not answered {MAX_UNANSWERED} requests")
+                ConnectionAbortedError(f"the other node has not answered {MAX_UNANSWERED} requests")
             )
-            raise NotSentError(f"the controller has not answered {MAX_UNANSWERED} requests")
+            raise NotSentError(f"the other node has not answered {MAX_UNANSWERED} requests")
         number = next(self._numbers)
         frame = encode_numbered(number, payload)
         answer: asyncio.Future[bytes] = self._loop.create_future()
@@ -79,9 +80,7 @@ class RpcLink(DialledConnection):
         if number == KEEPALIVE:
             return
         if number not in self._unanswered:
-            raise MetadataFormatError(
-                f"the controller answered request {number}, which is not pending"
-            )
+            raise LinkFormatError(f"the other node answered request {number}, which is not pending")
         waiting = self._unanswered.pop(number)
         if waiting is not None and not waiting.done():
             waiting.set_result(payload)
@@ -114,27 +113,29 @@ class RpcLink(DialledConnection):
             self._heard_at_s = now_s
         rest_s = self._heard_at_s + SILENCE_MS / 1000 - now_s
         if rest_s <= 0:
-            self.end(TimeoutError(f"the controller sent nothing for {SILENCE_MS} ms"))
+            self.end(TimeoutError(f"the other node sent nothing for {SILENCE_MS} ms"))
         else:
             self._arm(rest_s)
 
 
-class RpcTarget:
-    """One controller's address, and the connection to it, if there is one."""
+class RequestTarget:
+    """One node's address, and the link of a kind to it, if there is one."""
 
     def __init__(
         self,
+        kind: LinkKind,
         address: Address,
         identity: Callable[[], Party],
         network: Network,
         *,
         node_id: int | None = None,
     ) -> None:
+        self._kind = kind
         self._address = address
         self._network = network
         self._identity = identity
         self._node_id = node_id
-        self._link: RpcLink | None = None
+        self._link: RequestLink | None = None
         self._dialling = asyncio.Lock()
         self._failures = 0
         self._failure = ""
@@ -174,14 +175,14 @@ class RpcTarget:
         if self._link is not None:
             self._link.end(ConnectionAbortedError("closed"))
 
-    async def _dial(self) -> RpcLink:
+    async def _dial(self) -> RequestLink:
         failures = self._failures
         async with self._dialling:
             if self._link is not None and not self._link.lost:
                 return self._link
             if self._failures != failures:  # another caller tried while this one waited
                 raise NotSentError(self._failure)
-            link = RpcLink(self._identity())
+            link = RequestLink(self._kind, self._identity())
             try:
                 await link.dial(self._network, self._address, node_id=self._node_id)
             except OSError as error:

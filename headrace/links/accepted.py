@@ -1,26 +1,22 @@
-"""The accepted end of a connection: its kind, its requests that are being served, and its bounds."""
+"""The accepted end of a link: its kind, its requests that are being served, and its bounds."""
 
 import asyncio
 from collections.abc import Coroutine
 from typing import Any, Final, Protocol
 
-from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.net.dialling import tune
-from headrace.metadata.net.framing import (
+from headrace.links.dialling import tune
+from headrace.links.ends import Party
+from headrace.links.errors import LinkFormatError
+from headrace.links.framing import (
     KEEPALIVE,
-    MAX_BODY_BYTES,
-    MAX_REQUEST_BODY_BYTES,
     FrameReader,
     Hello,
-    Kind,
-    Party,
     decode_hello,
-    decode_message,
     decode_numbered,
     encode_hello,
     encode_numbered,
 )
-from headrace.metadata.raft.messages import RaftMessage
+from headrace.links.services import MessageService, RequestService, Service
 
 HELLO_MS: Final = 5_000  # a connection without a hello is closed after this time
 # A connection with an incomplete frame is closed unless `PROGRESS_BYTES` more, or the rest, come in this
@@ -28,9 +24,6 @@ HELLO_MS: Final = 5_000  # a connection without a hello is closed after this tim
 FRAME_MS: Final = 2_000
 PROGRESS_BYTES: Final = 256 << 10
 SMALL_FRAME_BYTES: Final = 1_024  # up to this size a request, such as a heartbeat, waits for nobody
-# Of requests being served; beyond that the next one waits.
-MAX_CONNECTION_BYTES: Final = 2 * MAX_REQUEST_BODY_BYTES
-MAX_REQUESTS: Final = 256  # being served for one connection; beyond that its socket is not read
 MAX_UNREAD_BYTES: Final = 16 << 20  # answers that a client does not read; beyond that it is closed
 
 _KEEPALIVE_FRAME: Final = encode_numbered(KEEPALIVE, b"")
@@ -47,8 +40,8 @@ class Connections(Protocol):
         """Unregister the connection."""
         ...
 
-    def greet(self, connection: "AcceptedConnection", hello: Hello) -> Hello:
-        """Return this controller's hello, or one of kind REFUSED."""
+    def greet(self, connection: "AcceptedConnection", hello: Hello) -> tuple[Hello, Service | None]:
+        """Return this node's hello, and what serves the link; None: the hello is of kind REFUSED."""
         ...
 
     def is_other_cluster(self, party: Party) -> bool:
@@ -71,12 +64,16 @@ class Connections(Protocol):
         """Serve a request in a task."""
         ...
 
-    async def answer(self, payload: bytes) -> bytes | None:
+    async def answer(self, service: RequestService, payload: bytes) -> bytes | None:
         """Serve a request; None: it cannot be answered."""
         ...
 
-    def receive(self, message: RaftMessage) -> None:
-        """Receive a message of a peer."""
+    def receive(self, service: MessageService, hello: Hello, body: bytes) -> None:
+        """Receive a message.
+
+        Raises:
+            LinkFormatError: it cannot be read, or the sender may not send it.
+        """
         ...
 
     def report(self, connection: "AcceptedConnection", reason: str) -> None:
@@ -102,13 +99,14 @@ class AcceptedConnection(asyncio.Protocol):
         self._closed = False
         self.client = ""
         self.hello: Hello | None = None
+        self.service: Service | None = None  # of its kind, from its hello on
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for the hello, or close at once when there are too many connections."""
         self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
         self.client = str((transport.get_extra_info("peername") or ("unknown",))[0])
         if not self._connections.opened(self):
-            self.reject("too many connections to this controller")
+            self.reject("too many connections to this node")
             return
         tune(self._transport)
         self._deadline_s = self._loop.time() + HELLO_MS / 1000
@@ -159,7 +157,7 @@ class AcceptedConnection(asyncio.Protocol):
                     break
                 self._deadline_s = None
                 self._take(body)
-        except MetadataFormatError as error:
+        except LinkFormatError as error:
             self.reject(str(error))
         self._set_reading(reading=may_read)
 
@@ -172,22 +170,20 @@ class AcceptedConnection(asyncio.Protocol):
         elif self._writable and (self._inflight or self._came_bytes):
             self._transport.write(_KEEPALIVE_FRAME)
 
-    @property
-    def _is_rpc(self) -> bool:
-        return self.hello is not None and self.hello.kind == Kind.RPC
-
     def _may_go_on(self) -> bool:
-        if self._is_rpc:
-            if not self._came_bytes and (not self._writable or self._inflight >= MAX_REQUESTS):
+        if isinstance(self.service, RequestService):
+            kind = self.service.kind
+            is_full = not self._writable or self._inflight >= kind.max_inflight
+            if is_full and not self._came_bytes:
                 return False
             length = self._reader.next_length()
             if length is not None and length > SMALL_FRAME_BYTES:
                 self._came_bytes = min(self._reader.pending_bytes, length)
                 has_share = self._serving_bytes == 0 or (
-                    self._serving_bytes + self._came_bytes <= MAX_CONNECTION_BYTES
+                    self._serving_bytes + self._came_bytes <= kind.max_inflight_bytes
                 )
                 if not (self._connections.admit(self, self._came_bytes) and has_share):
-                    self._deadline_s = None  # this controller keeps it waiting
+                    self._deadline_s = None  # this node keeps it waiting
                     return False
         if self._deadline_s is None and self._reader.pending_bytes:
             self._deadline_s = self._loop.time() + FRAME_MS / 1000
@@ -198,46 +194,39 @@ class AcceptedConnection(asyncio.Protocol):
         if self.hello is None:
             self._greet(decode_hello(body))
         elif self._connections.is_other_cluster(self.hello.party):
-            # This controller did not know its own cluster yet at the hello.
-            raise MetadataFormatError(
+            # This node did not know its own cluster yet at the hello.
+            raise LinkFormatError(
                 f"the client belongs to another cluster, {self.hello.party.cluster_id}"
             )
-        elif self._is_rpc:
+        elif isinstance(self.service, RequestService):
             number, payload = decode_numbered(body)
             if number == KEEPALIVE:
-                raise MetadataFormatError(
-                    "the client sent a keepalive, which only a controller sends"
+                raise LinkFormatError(
+                    "the client sent a keepalive, which only the accepting end sends"
                 )
             size_bytes = self._connections.begin(self) if self._came_bytes else 0
             self._came_bytes = 0
             self._inflight += 1
             self._serving_bytes += size_bytes
-            self._connections.start(self._serve(number, payload, size_bytes))
-        else:
-            self._receive(decode_message(body), self.hello)
+            self._connections.start(self._serve(self.service, number, payload, size_bytes))
+        elif isinstance(self.service, MessageService):
+            self._connections.receive(self.service, self.hello, body)
 
     def _greet(self, hello: Hello) -> None:
-        ours = self._connections.greet(self, hello)
+        ours, service = self._connections.greet(self, hello)
         self._transport.write(encode_hello(ours))
-        if ours.kind == Kind.REFUSED:
+        if service is None:
             self._closed = True
             self._transport.close()  # after the hello is written
             return
-        self.hello = hello
-        self._reader.expect_frames(MAX_REQUEST_BODY_BYTES if self._is_rpc else MAX_BODY_BYTES)
+        self.hello, self.service = hello, service
+        self._reader.expect_frames(service.kind.max_body_bytes)
 
-    def _receive(self, message: RaftMessage, hello: Hello) -> None:
-        party = hello.party
-        if (message.source, message.source_directory) != (party.node_id, party.directory_id):
-            raise MetadataFormatError(
-                f"node {party.node_id} with directory {party.directory_id} sent a message in the name of "
-                f"node {message.source} with directory {message.source_directory}"
-            )
-        self._connections.receive(message)
-
-    async def _serve(self, number: int, payload: bytes, size_bytes: int) -> None:
+    async def _serve(
+        self, service: RequestService, number: int, payload: bytes, size_bytes: int
+    ) -> None:
         try:
-            answer = await self._connections.answer(payload)
+            answer = await self._connections.answer(service, payload)
         finally:
             self._inflight -= 1
             self._serving_bytes -= size_bytes

@@ -1,4 +1,4 @@
-from headrace.metadata.net.request_bytes import RequestBytes
+from headrace.links.request_bytes import RequestBytes
 
 
 def test_a_request_counts_by_what_has_come() -> None:

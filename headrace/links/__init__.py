@@ -1,0 +1,1 @@
+"""Links between nodes: one transport, whose users register kinds of messages."""
