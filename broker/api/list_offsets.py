@@ -82,7 +82,7 @@ class ListOffsetsHandler:
         found = self._partitions.find(topic, asked.partition_index)
         if not isinstance(found, Partition):
             return self._error(asked, found)
-        code = found.check_leader_epoch(asked.current_leader_epoch)
+        code = found.reads.check_leader_epoch(asked.current_leader_epoch)
         if code != ErrorCode.NONE:
             return self._error(asked, code)
         try:
@@ -99,7 +99,7 @@ class ListOffsetsHandler:
             return self._error(asked, ErrorCode.CORRUPT_MESSAGE)
         if not self._partitions.is_lease_valid():
             return self._error(asked, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        epoch = -1 if offset < 0 else found.epoch_of(offset)
+        epoch = -1 if offset < 0 else found.reads.epoch_of(offset)
         return _Partition(
             partition_index=asked.partition_index,
             error_code=0,
@@ -111,9 +111,9 @@ class ListOffsetsHandler:
     async def _offset(self, partition: Partition, timestamp: int) -> tuple[int, int]:
         """(offset, its timestamp or -1)."""
         if timestamp == LATEST:
-            return partition.last_stable_offset, -1
+            return partition.reads.last_stable_offset, -1
         if timestamp in (EARLIEST, EARLIEST_LOCAL):
-            return partition.log_start_offset, -1
+            return partition.reads.log_start_offset, -1
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
             return -1, -1
         if timestamp == MAX_TIMESTAMP:

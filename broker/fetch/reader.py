@@ -11,7 +11,8 @@ from headrace.broker.fetch.read_failures import ReadFailures
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
 from headrace.broker.network.turn_share import TurnShare
-from headrace.broker.partition.partition import NO_LEADER_EPOCH, Partition
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.read_side import NO_LEADER_EPOCH, ReadSide
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.storage_errors import code_of
 from headrace.broker.telemetry.request_metrics import RequestMetrics
@@ -37,6 +38,11 @@ class PartitionRead(msgspec.Struct):
     batches: Sequence[StreamRecordBatch] = ()
     size_bytes: int = 0
     is_cold: bool = False  # its data is not in memory, and has not been read yet
+
+    @property
+    def log(self) -> ReadSide | None:
+        """What reads the partition's log; None if it is not open here."""
+        return None if self.partition is None else self.partition.reads
 
 
 class ReadResult(msgspec.Struct):
@@ -82,16 +88,17 @@ class FetchReader:
         read = self._locate(target, by_id=by_id)
         if read.error is not ErrorCode.NONE:
             return None
-        assert read.partition is not None
-        target.listen(read.partition)
+        reads = read.log
+        assert reads is not None
+        target.listen(reads)
         if counted is None:
-            counted = CountedBytes(target.fetch_offset, 0, read.partition)
+            counted = CountedBytes(target.fetch_offset, 0, reads)
         offset, size_bytes, log = counted
-        if log is not read.partition:
+        if log is not reads:
             return None
         if offset < read.high_watermark and size_bytes < max(1, target.max_bytes):
             room_bytes = target.max_bytes - size_bytes
-            batches = read.partition.read_cached(offset, room_bytes)
+            batches = reads.read_cached(offset, room_bytes)
             if not batches:
                 return None
             found_bytes = sum([len(batch.payload) for batch in batches])
@@ -121,7 +128,7 @@ class FetchReader:
             budget = min(max_bytes - result.size_bytes, target.max_bytes)
             if result.size_bytes and budget <= 0:
                 continue
-            batches = read.partition.read_cached(target.fetch_offset, budget)
+            batches = read.partition.reads.read_cached(target.fetch_offset, budget)
             if batches is None:
                 read.is_cold = True
                 result.has_cold = True
@@ -142,8 +149,8 @@ class FetchReader:
         for position, target in enumerate(targets, 1):
             read = self._locate(target, by_id=by_id)
             result.reads.append(read)
-            if read.partition is not None:
-                target.listen(read.partition)
+            if read.log is not None:
+                target.listen(read.log)
             if read.error is not ErrorCode.NONE:
                 result.has_error = True
             elif target.fetch_offset < read.high_watermark:
@@ -226,15 +233,15 @@ class FetchReader:
         if not isinstance(found, Partition):
             read.error = found
             return read
-        read.partition = found
+        read.partition, log = found, found.reads
         if target.current_leader_epoch != NO_LEADER_EPOCH:
-            read.error = found.check_leader_epoch(target.current_leader_epoch)
-        high_watermark = read.high_watermark = found.high_watermark
-        log_start_offset = read.log_start_offset = found.log_start_offset
+            read.error = log.check_leader_epoch(target.current_leader_epoch)
+        high_watermark = read.high_watermark = log.high_watermark
+        log_start_offset = read.log_start_offset = log.log_start_offset
         if (
             read.error is ErrorCode.NONE
             and not log_start_offset <= target.fetch_offset <= high_watermark
-            and not log_start_offset <= target.fetch_offset <= found.log_end_offset
+            and not log_start_offset <= target.fetch_offset <= log.log_end_offset
         ):
             read.error = ErrorCode.OFFSET_OUT_OF_RANGE
         return read
@@ -261,7 +268,7 @@ def counted(reads: Sequence[PartitionRead]) -> Iterator[tuple[SessionPartition, 
             reached = read.batches[-1].end_offset
         if reached < read.high_watermark:
             size_bytes = max(size_bytes, target.max_bytes)
-        yield target, CountedBytes(reached, size_bytes, read.partition)
+        yield target, CountedBytes(reached, size_bytes, read.log)
 
 
 class _Planned(msgspec.Struct):
@@ -290,7 +297,7 @@ def _next_wave(pending: deque[PartitionRead], taken_bytes: int, max_bytes: int) 
         if wave and room - planned_bytes < max(1, target.max_bytes):
             break
         budget = min(room, target.max_bytes)
-        batches = partition.read_cached(target.fetch_offset, budget)
+        batches = partition.reads.read_cached(target.fetch_offset, budget)
         cold += batches is None
         planned_bytes += budget if batches is None else sum(len(it.payload) for it in batches)
         wave.append(_Planned(pending.popleft(), budget, batches))

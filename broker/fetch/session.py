@@ -40,7 +40,7 @@ SessionPartitionKey = tuple[str | int, int]  # name or number of the id, and ind
 
 
 class Log(Protocol):
-    """What a session listens to (`Partition`)."""
+    """What a session listens to (`ReadSide`)."""
 
     def add_reader(self, reader: Callable[[], None]) -> None:
         """Call `reader` once when the log has moved."""
@@ -72,7 +72,7 @@ class PartitionRead(Protocol):
         ...
 
     @property
-    def partition(self) -> Log | None:
+    def log(self) -> Log | None:
         """The log; None if it is not open here."""
         ...
 
@@ -284,8 +284,8 @@ class FetchSession:
                 changed.add(target)
             elif target not in moved:
                 changed.discard(target)
-                if read.partition is not None:
-                    target.listen(read.partition)
+                if read.log is not None:
+                    target.listen(read.log)
         return answered
 
     def _to_the_end(self, target: SessionPartition) -> None:

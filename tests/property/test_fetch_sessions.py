@@ -113,7 +113,7 @@ class SessionMachine(RuleBasedStateMachine):
             served.append(Record(0, NOW_MS, None, b"later"))
         elif what == "trim":
             served.data.start_offset = min(served.data.start_offset + 2, served.data.confirm_offset)
-            served.partition.wake_readers()
+            served.partition.reads.wake_readers()
         elif what == "leave memory":
             served.data.cold_below = served.data.confirm_offset
         elif what == "move away":
@@ -190,7 +190,7 @@ class SessionMachine(RuleBasedStateMachine):
             partition = served.partition
             key = (self.identity(partition.topic), partition.index)
             if key in self.model:
-                found[key] = partition.high_watermark
+                found[key] = partition.reads.high_watermark
         return found
 
     def ask(self, named: dict[Key, FetchPartition], gone: list[Key], *, is_full: bool) -> None:
@@ -279,7 +279,7 @@ class SessionMachine(RuleBasedStateMachine):
         read = self.reader.read_cached(context.session.look(), PLENTY, by_id=self.by_id)
         for it in read.reads:
             if it.partition is not None:
-                it.target.listen(it.partition)  # as before a read that waits for the bucket
+                it.target.listen(it.log)  # as before a read that waits for the bucket
         assert not read.has_error
         assert not read.has_cold
         waiting = WaitingFetch(context.session, 500, self.count)
@@ -311,11 +311,13 @@ class SessionMachine(RuleBasedStateMachine):
 
     @invariant()
     def only_the_session_listens(self) -> None:
-        listening = [it.partition for it in self.registry.served.values() if it.partition._readers]
+        listening = [
+            it.partition for it in self.registry.served.values() if it.partition.reads.readers
+        ]
         keys = {(self.identity(it.topic), it.index) for it in listening}
         assert keys <= set(self.model)
-        assert all(len(it._readers) <= 1 for it in listening)
-        assert not any(it.partition._readers for it in self.retired)
+        assert all(len(it.reads.readers) <= 1 for it in listening)
+        assert not any(it.partition.reads.readers for it in self.retired)
 
 
 def told(read: PartitionRead) -> tuple[object, ...]:

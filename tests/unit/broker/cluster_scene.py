@@ -260,7 +260,7 @@ class ServedPartition:
         options = BatchOptions(compression=compression)
         numbered = [record._replace(offset=number) for number, record in enumerate(records)]
         batch = encode_batch(numbered, options)
-        result = self.partition.append(
+        result = self.partition.writes.append(
             memoryview(batch), version=9, now_ms=NOW_MS, on_done=lambda _error: None
         )
         assert not hasattr(result, "code"), result

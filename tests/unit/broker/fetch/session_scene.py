@@ -38,7 +38,7 @@ class Read:
     log_start_offset: int = 0
     size_bytes: int = 0
     error: int = 0
-    partition: FakeLog | None = None
+    log: FakeLog | None = None
     target: SessionPartition = None  # type: ignore[assignment]  # set when it is answered
 
 

@@ -285,7 +285,7 @@ def test_what_may_wait_for_the_bucket_is_listened_to_before_it_is_read() -> None
         reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
         await asyncio.sleep(0.001)
         for topic in "ac":
-            assert len(log.registry.served[topic, 0].partition._readers) == 1
+            assert len(log.registry.served[topic, 0].partition.reads.readers) == 1
         log["a"].bucket.set()
         await reading
 
@@ -311,9 +311,9 @@ class TestCount:
         partition = log.registry.served["a", 0].partition
         for _ in range(2):
             assert log.counted(target, None) == (4, 0)
-            assert len(partition._readers) == 1
+            assert len(partition.reads.readers) == 1
         log.registry.served["a", 0].fill(1)
-        assert not partition._readers
+        assert not partition.reads.readers
 
     def test_the_limit_of_the_partition_counts_where_more_is_there(self) -> None:
         log = Log()

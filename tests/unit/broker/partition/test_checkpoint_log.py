@@ -24,7 +24,7 @@ def grow(opened: OpenPartition, size_bytes: int, *, producer_id: int = -1) -> No
             producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence
         )
         batch = encode_batch([Record(0, NOW_MS, None, bytes(64 << 10))], options)
-        opened.partition.append(
+        opened.partition.writes.append(
             memoryview(batch), version=9, now_ms=NOW_MS, on_done=lambda _error: None
         )
 
@@ -111,5 +111,5 @@ def test_superseded_ones_go_with_the_records_that_are_deleted(
     opened.data.confirm()
     opened.meta.confirm()
     opened.meta.trim_fault = fault
-    assert asyncio.run(opened.partition.delete_before(64)) == 64
+    assert asyncio.run(opened.partition.writes.delete_before(64)) == 64
     assert opened.partition.checkpoints.retained == (1 if fault is None else 3)

@@ -39,7 +39,7 @@ class Written:
             options = BatchOptions(
                 producer_id=7 + number % 2, producer_epoch=0, base_sequence=number // 2 * 2
             )
-            result = self.served.partition.append(
+            result = self.served.partition.writes.append(
                 memoryview(encode_batch(records, options)),
                 version=9,
                 now_ms=NOW_MS,

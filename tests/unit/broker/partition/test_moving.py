@@ -16,10 +16,11 @@ from headrace.broker.partition.moving import (
     MAX_UPLOADS,
     PartitionMoves,
 )
-from headrace.broker.partition.partition import Accepted, Partition
+from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.transit import MAX_WAIT_MS
+from headrace.broker.partition.write_side import Accepted
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage
@@ -190,19 +191,19 @@ class Broker:
 
     def append(self) -> Accepted | Rejection:
         batch = memoryview(bytearray(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions())))
-        return self.partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _: None)
+        return self.partition.writes.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _: None)
 
     @contextmanager
     def noted_freezes(self) -> Iterator[list[bool]]:
         """Note each time that the partition is frozen or thawed."""
         noted: list[bool] = []
-        set_frozen = self.partition.set_frozen
+        set_frozen = self.partition.writes.set_frozen
 
         def note(*, frozen: bool) -> None:
             noted.append(frozen)
             set_frozen(frozen=frozen)
 
-        with patch.object(self.partition, "set_frozen", note):
+        with patch.object(self.partition.writes, "set_frozen", note):
             yield noted
 
     @property
@@ -211,7 +212,7 @@ class Broker:
 
     async def frozen(self) -> None:
         async with asyncio.timeout(30):  # of virtual time
-            while not self.partition.is_frozen:
+            while not self.partition.writes.is_frozen:
                 await asyncio.sleep(0.001)
 
 
@@ -293,7 +294,7 @@ def test_appends_wait_while_a_partition_is_frozen() -> None:
             assert KEY in broker.registry.transit
             broker.data.start_offset = -1  # so that there is something to delete
             with pytest.raises(BackPressureError, match="moving"):
-                await broker.partition.delete_before(0)
+                await broker.partition.writes.delete_before(0)
             begun_s = asyncio.get_running_loop().time()
             await broker.registry.transit.settled([KEY])
             assert asyncio.get_running_loop().time() - begun_s == MAX_WAIT_MS / 1000
@@ -349,7 +350,7 @@ def test_a_snapshot_that_tells_of_the_same_move_ends_no_freeze() -> None:
             await asyncio.sleep(0.1)
             assert broker.client.asked
             broker.client.take_snapshot_over()
-            assert broker.partition.is_frozen
+            assert broker.partition.writes.is_frozen
             assert isinstance(broker.append(), Rejection)
             broker.client.take_back()
             assert isinstance(broker.append(), Accepted)
@@ -365,7 +366,7 @@ def test_uploads_that_take_too_long_end_the_freeze_and_are_tried_again() -> None
             broker.client.begin_move()
             await broker.frozen()
             await asyncio.sleep(MAX_FREEZE_MS / 1000 + 0.01)
-            assert not broker.partition.is_frozen
+            assert not broker.partition.writes.is_frozen
             assert broker.client.asked == []
             assert isinstance(broker.append(), Accepted)
             broker.leaving.took_s = 0
@@ -435,7 +436,7 @@ def test_without_room_for_its_checkpoint_a_partition_is_served_again() -> None:
             broker.client.begin_move()
             await asyncio.sleep(1)
             assert broker.client.asked == []
-            assert not broker.partition.is_frozen
+            assert not broker.partition.writes.is_frozen
             broker.storage.has_room = True
             await asyncio.sleep(1)
             assert not broker.is_served
