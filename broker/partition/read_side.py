@@ -1,22 +1,31 @@
 """What reads the log of a partition: its offsets and leader epochs, its batches, and who waits for more of them.
 
 The high watermark is the data stream's confirm offset: everything below it is durable and was acknowledged under a
-valid lease. The replication factor is one, so it depends on nothing else, and without transactions the last stable
-offset is the same.
+valid lease. The replication factor is one, so it depends on nothing else. How far a reader may read depends on its
+isolation: the last stable offset is the high watermark unless a transaction is ongoing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from enum import IntEnum
 
 from headrace.broker.partition.damage import DamagedRange, KnownDamage
 from headrace.broker.partition.opening import damaged_range
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.wakeups import Reader
 from headrace.protocol.errors import ErrorCode
+from headrace.protocol.partition_checkpoint import AbortedRange
 from headrace.storage.errors import DAMAGE, StorageError
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.stream import Stream
 
 NO_LEADER_EPOCH = -1
+
+
+class Isolation(IntEnum):
+    """How much a reader may see, as requests say it; any other number counts as the first."""
+
+    READ_UNCOMMITTED = 0
+    READ_COMMITTED = 1
 
 
 class ReadSide:
@@ -49,7 +58,24 @@ class ReadSide:
     @property
     def last_stable_offset(self) -> int:
         """First offset that a read_committed consumer may not see."""
+        end = self._data.confirm_offset
+        transactions = self._state.transactions
+        if transactions is None:
+            return end
+        return max(transactions.last_stable_offset(end), self._data.start_offset)
+
+    def readable_end(self, isolation: int) -> int:
+        """First offset that a reader may not see."""
+        if isolation == Isolation.READ_COMMITTED:
+            return self.last_stable_offset
         return self._data.confirm_offset
+
+    def aborted_between(self, start_offset: int, end_offset: int) -> Sequence[AbortedRange]:
+        """The aborted transactions that have records in a range of offsets; not what was deleted."""
+        transactions = self._state.transactions
+        return (
+            () if transactions is None else transactions.aborted_between(start_offset, end_offset)
+        )
 
     @property
     def log_end_offset(self) -> int:
@@ -117,7 +143,7 @@ class ReadSide:
         return self.damage.remaining(self.log_start_offset) if self.damage else []
 
     def add_reader(self, reader: Reader) -> None:
-        """Call `reader` once when the high watermark or the log start offset moves, or the partition closes."""
+        """Call `reader` once when an end of what can be read moves, or the partition closes."""
         self.readers[reader] = None
 
     def remove_reader(self, reader: Reader) -> None:

@@ -10,23 +10,40 @@ from functools import partial
 from typing import NamedTuple
 
 from headrace.broker.partition import append_rules
-from headrace.broker.partition.append_rules import Rejection, Validated, ValidationLimits
+from headrace.broker.partition.append_rules import Origin, Rejection, Validated, ValidationLimits
 from headrace.broker.partition.checkpoint_log import CheckpointLog
-from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SequenceCheck
+from headrace.broker.partition.producer_state import NO_PRODUCER_ID, Check, SequenceCheck
 from headrace.broker.partition.read_side import ReadSide
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.storage_errors import code_of
 from headrace.broker.partition.traffic import Traffic
+from headrace.broker.partition.transactions import MAX_TRANSACTIONS
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.invariants import require
 from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.records.batch import BatchHeader, patch
+from headrace.protocol.records.batch import (
+    NO_SEQUENCE,
+    TRANSACTIONAL_FLAG,
+    BatchHeader,
+    patch,
+)
+from headrace.protocol.records.control import EndOfTransaction
 from headrace.storage.errors import BackPressureError, OffsetOutOfRangeError, StorageError
 from headrace.storage.stream import Stream
 
 _CLOSING = "not appended: the partition is being closed"
 _FROZEN = "not appended: the partition is moving to another broker"
+
+
+_OUTSIDE_TRANSACTION = Rejection(
+    ErrorCode.INVALID_TXN_STATE, "the producer has an ongoing transaction in this partition"
+)
+# Retriable: the producer tries again until its delivery time-out.
+_TOO_MANY_TRANSACTIONS = Rejection(
+    ErrorCode.NOT_ENOUGH_REPLICAS,
+    f"not appended: {MAX_TRANSACTIONS} transactions of the partition are ongoing or aborted",
+)
 
 
 class Accepted(NamedTuple):
@@ -62,14 +79,14 @@ class WriteSide:
     def append(
         self,
         records: memoryview,
+        origin: Origin,
         *,
-        version: int,
         now_ms: int,
         on_done: Callable[[Exception | None], None],
     ) -> Accepted | Rejection:
-        """Validate and append one batch that is known to be small; as `append_validated`."""
+        """Validate and append one small batch that this broker has made itself; as `append_validated`."""
         limits = ValidationLimits()
-        found = append_rules.validate(records, self.config, limits, version=version, now_ms=now_ms)
+        found = append_rules.validate(records, self.config, limits, origin=origin, now_ms=now_ms)
         if not isinstance(found, (Validated, Rejection)):
             found = completed(found)
         if isinstance(found, Rejection):
@@ -90,11 +107,11 @@ class WriteSide:
         """
         if self._refusal is not None:
             return Rejection(ErrorCode.NOT_LEADER_OR_FOLLOWER, self._refusal)
-        header, records, append_time_ms = batch
+        header, records, append_time_ms, marker = batch
         if header.producer_id != NO_PRODUCER_ID:
-            repeated = self._check_sequence(header, on_done)
-            if repeated is not None:
-                return repeated
+            decided = self._check_producer(header, marker, on_done)
+            if decided is not None:
+                return decided
         base_offset = self._data.next_offset
         patch(records, base_offset, self._leader_epoch)
         try:
@@ -106,9 +123,9 @@ class WriteSide:
         try:
             require(appended_at == base_offset, "offset was patched before it was assigned")
             segment_ms = self.config.segment_ms
-            self._state.apply(
-                header, base_offset, self._leader_epoch, len(records), now_ms, segment_ms
-            )
+            self._state.apply(header, marker, base_offset, self._leader_epoch, now_ms, segment_ms)
+            if marker is not None and self._state.transactions is not None:
+                self._state.transactions.acknowledged(self._data.confirm_offset)
             self._checkpoints.appended(len(records))
             if self.traffic is not None:
                 self.traffic.appended(len(records))
@@ -132,33 +149,67 @@ class WriteSide:
         finally:
             on_done(error)
 
-    def _check_sequence(
-        self, header: BatchHeader, on_done: Callable[[Exception | None], None]
+    def _check_producer(
+        self,
+        header: BatchHeader,
+        marker: EndOfTransaction | None,
+        on_done: Callable[[Exception | None], None],
     ) -> Accepted | Rejection | None:
-        outcome, duplicate = self._state.producers.check(
-            header.producer_id,
-            header.producer_epoch,
-            header.base_sequence,
-            header.last_offset_delta + 1,
+        """Decide about a batch of a producer id that is not to be appended; None if it is."""
+        if marker is not None:
+            return self._check_marker(header, marker)
+        producers, sequence = self._state.producers, header.base_sequence
+        producer_id, epoch = header.producer_id, header.producer_epoch
+        if sequence == NO_SEQUENCE:
+            if producers.is_stale(producer_id, epoch):
+                return _stale(header)
+        else:
+            found = producers.check(producer_id, epoch, sequence, header.last_offset_delta + 1)
+            if found.outcome is not SequenceCheck.APPEND:
+                return self._not_next(found, header, on_done)
+        if header.attributes & TRANSACTIONAL_FLAG or self._state.transactions is not None:
+            return self._check_transaction(header)
+        return None
+
+    def _check_marker(self, header: BatchHeader, marker: EndOfTransaction) -> Rejection | None:
+        """Refuse the marker of a producer, or of a coordinator, that has a successor."""
+        producers, producer_id = self._state.producers, header.producer_id
+        if producers.is_stale(producer_id, header.producer_epoch):
+            return _stale(header)
+        newest = producers.coordinator_epoch(producer_id)
+        if marker.coordinator_epoch < newest:
+            return Rejection(
+                ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                f"coordinator epoch {marker.coordinator_epoch} is older than {newest}",
+            )
+        return None
+
+    def _check_transaction(self, header: BatchHeader) -> Rejection | None:
+        transactions = self._state.transactions
+        if transactions is None:
+            return None  # the first one
+        is_ongoing = header.producer_id in transactions.ongoing
+        if not header.is_transactional:
+            return _OUTSIDE_TRANSACTION if is_ongoing else None
+        return _TOO_MANY_TRANSACTIONS if transactions.is_full and not is_ongoing else None
+
+    def _not_next(
+        self,
+        found: Check,
+        header: BatchHeader,
+        on_done: Callable[[Exception | None], None],
+    ) -> Accepted | Rejection:
+        """Answer a batch whose sequence is not the next one."""
+        if found.duplicate is not None:
+            self._when_confirmed(found.duplicate.last_offset, on_done)
+            append_time_ms = found.duplicate.timestamp_ms if self.config.stamps_append_time else -1
+            return Accepted(found.duplicate.base_offset, append_time_ms)
+        if found.outcome is SequenceCheck.STALE_EPOCH:
+            return _stale(header)
+        return Rejection(
+            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+            f"sequence {header.base_sequence} does not follow the producer's last sequence",
         )
-        match outcome:
-            case SequenceCheck.APPEND:
-                return None
-            case SequenceCheck.DUPLICATE:
-                assert duplicate is not None
-                self._when_confirmed(duplicate.last_offset, on_done)
-                stamped = self.config.stamps_append_time
-                return Accepted(duplicate.base_offset, duplicate.timestamp_ms if stamped else -1)
-            case SequenceCheck.OUT_OF_ORDER:
-                return Rejection(
-                    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-                    f"sequence {header.base_sequence} does not follow the producer's last sequence",
-                )
-            case SequenceCheck.STALE_EPOCH:
-                return Rejection(
-                    ErrorCode.INVALID_PRODUCER_EPOCH,
-                    f"producer epoch {header.producer_epoch} is older than the current one",
-                )
 
     def _when_confirmed(
         self, last_offset: int, on_done: Callable[[Exception | None], None]
@@ -236,3 +287,10 @@ class WriteSide:
     def refuse(self) -> None:
         """Refuse appends from now on: the partition is being closed."""
         self._refusal = _CLOSING
+
+
+def _stale(header: BatchHeader) -> Rejection:
+    return Rejection(
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        f"producer epoch {header.producer_epoch} is older than the current one",
+    )

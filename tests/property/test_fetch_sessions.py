@@ -217,9 +217,11 @@ class SessionMachine(RuleBasedStateMachine):
     def read(self, max_bytes: int) -> None:
         context = self.context
         assert context is not None
-        read = self.reader.read_cached(context.session.look(), max_bytes, by_id=self.by_id)
+        read = self.reader.read_cached(
+            context.session.look(), max_bytes, by_id=self.by_id, isolation=0
+        )
         everything = self.everything()
-        whole = self.reader.read_cached(everything.look(), max_bytes, by_id=self.by_id)
+        whole = self.reader.read_cached(everything.look(), max_bytes, by_id=self.by_id, isolation=0)
         if not whole.has_lease:
             whole.reads = completed(withheld(everything.all()))
         expected = self.news(whole, is_all=not isinstance(context, IncrementalContext))
@@ -260,7 +262,7 @@ class SessionMachine(RuleBasedStateMachine):
     # A Fetch that waits
 
     def count(self, target: Any, before: Any) -> Any:
-        return self.reader.count(target, before, by_id=self.by_id)
+        return self.reader.count(target, before, by_id=self.by_id, isolation=0)
 
     @precondition(lambda self: self.session_id != 0)
     @rule(happened=st.lists(st.tuples(AT, EVENTS), min_size=1, max_size=6))
@@ -276,7 +278,9 @@ class SessionMachine(RuleBasedStateMachine):
         self.ask(read_all, unserved, is_full=False)
         context = self.context
         assert context is not None
-        read = self.reader.read_cached(context.session.look(), PLENTY, by_id=self.by_id)
+        read = self.reader.read_cached(
+            context.session.look(), PLENTY, by_id=self.by_id, isolation=0
+        )
         for it in read.reads:
             if it.partition is not None:
                 it.target.listen(it.log)  # as before a read that waits for the bucket
@@ -291,7 +295,9 @@ class SessionMachine(RuleBasedStateMachine):
                 pass
             everything = self.everything()
             counts = [self.count(target, None) for target in everything.look()]
-            whole = self.reader.read_cached(everything.look(), PLENTY, by_id=self.by_id)
+            whole = self.reader.read_cached(
+                everything.look(), PLENTY, by_id=self.by_id, isolation=0
+            )
             everything.close()
             completed(everything.leave())
             assert waiting.must_read or not whole.has_error

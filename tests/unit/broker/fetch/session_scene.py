@@ -40,6 +40,16 @@ class Read:
     error: int = 0
     log: FakeLog | None = None
     target: SessionPartition = None  # type: ignore[assignment]  # set when it is answered
+    stable: int | None = None  # None: as the high watermark
+    is_committed: bool = False
+
+    @property
+    def last_stable_offset(self) -> int:
+        return self.high_watermark if self.stable is None else self.stable
+
+    @property
+    def readable_end(self) -> int:
+        return self.last_stable_offset if self.is_committed else self.high_watermark
 
 
 def asks(index: int, offset: int = 0, max_bytes: int = 1_000) -> FetchPartition:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from headrace.broker.partition import checkpoint
+from headrace.broker.partition.append_rules import Origin
 from headrace.broker.partition.opening import restore_state
 from headrace.broker.partition.retention import Retention, start_by_retention
 from headrace.broker.partition.state import PartitionState
@@ -14,7 +15,7 @@ from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.protocol import partition_checkpoint
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.records.batch import parse_header, set_timestamp_type
+from headrace.protocol.records.batch import LENGTH_OVERHEAD_BYTES, parse_header, set_timestamp_type
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
 from tests.simulation.virtual_time import run
@@ -29,7 +30,7 @@ def produce(opened: OpenPartition, at_ms: int, size: int = INTERVAL_BYTES, **opt
     """Append and confirm one batch of one record; each of a megabyte begins a segment."""
     batch = encode_batch([Record(0, at_ms, b"key", bytes(size))], BatchOptions(**options))
     result = opened.partition.writes.append(
-        memoryview(batch), version=9, now_ms=at_ms, on_done=lambda _error: None
+        memoryview(batch), origin=Origin.CLIENT, now_ms=at_ms, on_done=lambda _error: None
     )
     assert not hasattr(result, "code"), result
     opened.data.confirm()
@@ -236,7 +237,9 @@ def test_a_header_without_a_maximum_makes_no_record_old() -> None:
     opened = of(retention_ms=str(DAY_MS))
     batch = memoryview(encode_batch([Record(0, NOW_MS, b"key", b"value")], BatchOptions()))
     set_timestamp_type(batch, 0, is_log_append_time=False)
-    opened.partition.writes.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+    opened.partition.writes.append(
+        batch, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+    )
     opened.data.confirm()
     look(opened)
     assert (opened.partition.reads.log_start_offset, opened.partition.reads.high_watermark) == (
@@ -320,7 +323,10 @@ class TestDeleteBefore:
             options = BatchOptions(producer_id=7, producer_epoch=0, base_sequence=0)
             repeated = encode_batch([Record(0, NOW_MS, b"key", bytes(10))], options)
             result = again.partition.writes.append(
-                memoryview(repeated), version=9, now_ms=NOW_MS, on_done=lambda _error: None
+                memoryview(repeated),
+                origin=Origin.CLIENT,
+                now_ms=NOW_MS,
+                on_done=lambda _error: None,
             )
             return result.base_offset if not hasattr(result, "code") else result.code
 
@@ -344,13 +350,14 @@ def test_a_batch_of_the_far_future_that_is_already_stored_does_not_stop_deletion
     """Older versions took it: its header had no maximum."""
     config = EffectiveTopicConfig.resolve({"retention.ms": str(DAY_MS)})
     good = parse_header(bytes(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions())))
+    good = good._replace(batch_length=INTERVAL_BYTES - LENGTH_OVERHEAD_BYTES)
     bad = good._replace(base_timestamp=2**62, max_timestamp=-1)
     latest_ms = NOW_MS + config.timestamp_after_max_ms
     state = PartitionState(producer_id_expiration_ms=1)
     for offset in range(10):
         header = bad if offset == 3 else good
         bound_ms = MAX_TIMESTAMP_MS if has_checkpoint else latest_ms
-        state.apply(header, offset, 0, INTERVAL_BYTES, NOW_MS, latest_ms=bound_ms)
+        state.apply(header, None, offset, 0, NOW_MS, latest_ms=bound_ms)
     if has_checkpoint:
         stored = partition_checkpoint.decode(checkpoint.take(state, 10, 0))
         checkpoint.restore(stored, state, latest_ms)
