@@ -227,9 +227,6 @@ class FetchSession:
 
     def update(self, request: FetchRequest) -> Generator[None, None, None]:
         """Add, change and forget partitions, `STEP_PARTITIONS` at a time, as long as the session is not closed."""
-        if request.isolation_level != self.isolation:
-            self.isolation = request.isolation_level
-            self.changed.update(self.partitions.values())  # another end of each may be read
         for made, _ in enumerate(self._changes(request)):
             if made and made % STEP_PARTITIONS == 0:
                 yield
@@ -239,6 +236,11 @@ class FetchSession:
     def _changes(self, request: FetchRequest) -> Generator[None, None, None]:
         """Add, change or forget one partition after the other; it stops before each."""
         partitions, by_id = self.partitions, self.by_id
+        if request.isolation_level != self.isolation:
+            self.isolation = request.isolation_level
+            for partition in list(partitions.values()):  # each may be read up to another end
+                yield
+                self.changed.add(partition)
         for topic in request.topics:
             name = _number(topic.topic_id) if by_id else topic.name
             for asked in topic.partitions:

@@ -116,6 +116,25 @@ def client(sessions: FetchSessions) -> Client:
 # What is answered
 
 
+def test_a_last_stable_offset_that_moves_is_news(client: Client) -> None:
+    assert client.fetch(t0=Read("t0", stable=3)) == ["t0"]
+    assert client.fetch({"t": [asks(0)]}, t0=Read("t0", stable=3)) == []
+    assert client.fetch({"t": [asks(0)]}, t0=Read("t0", stable=5)) == ["t0"]
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_what_may_not_be_read_yet_is_not_looked_at_again_before_it_moves(
+    client: Client, *, is_committed: bool
+) -> None:
+    log = FakeLog()
+    read = Read("t0", stable=3, is_committed=is_committed, log=log)
+    client.fetch({"t": [asks(0, offset=3)]}, t0=read)
+    assert ("t0" in looked_at(client.begin())) is not is_committed
+    client.epoch = next_epoch(client.epoch)
+    log.move()
+    assert "t0" in looked_at(client.begin())
+
+
 def test_without_a_session(sessions: FetchSessions) -> None:
     context = completed(sessions.begin(BY_NAME, request(0, -1, {"t": [asks(0, 5, 99)]}), 0))
     assert isinstance(context, SessionlessContext)
