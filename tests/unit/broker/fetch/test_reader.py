@@ -11,6 +11,7 @@ from headrace.broker.fetch.reader import MAX_COLD_READS, FetchReader, ReadResult
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition.read_side import Isolation
 from headrace.broker.partition.traffic import Traffic
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.loop_steps import completed
@@ -32,6 +33,7 @@ from tests.unit.broker.cluster_scene import (
     topic_records,
 )
 from tests.unit.broker.fetch.session_scene import session_of
+from tests.unit.broker.partition.transactional import write
 
 PLENTY = 1 << 20
 
@@ -358,6 +360,20 @@ class TestCount:
         log.registry.served["a", 0].partition.retire()
         log.registry.serve("a", 1, leader_epoch=4).fill(9)
         assert log.reader.count(target, found, by_id=False, isolation=0) is None
+
+
+def test_what_is_not_decided_is_neither_counted_nor_read_to_know() -> None:
+    log = Log()
+    partition = log.registry.serve("z", 1).partition
+    written = log.registry.served["z", 0]
+    written.fill(1)
+    write(partition, 7)
+    written.data.confirm()
+    (target,) = log.targets("z", max_bytes=PLENTY, offset=1, epoch=-1)
+    for isolation, end in ((Isolation.READ_COMMITTED, 1), (Isolation.READ_UNCOMMITTED, 2)):
+        found = log.reader.count(target, None, by_id=False, isolation=isolation)
+        assert found is not None
+        assert (found.end_offset, found.size_bytes > 0) == (end, end == 2)
 
 
 class TestSideBySide:

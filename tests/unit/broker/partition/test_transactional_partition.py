@@ -67,7 +67,7 @@ def written() -> OpenPartition:
 @pytest.mark.parametrize(
     ("batch", "origin", "code"),
     [
-        (marker_batch(1, COMMIT), CLIENT, ErrorCode.INVALID_RECORD),
+        (marker_batch(1, COMMIT, sequence=0), CLIENT, ErrorCode.INVALID_RECORD),
         (marker_batch(1, COMMIT), COORDINATOR, ErrorCode.INVALID_RECORD),
         (data_batch(1, sequence=0), CLIENT, ErrorCode.INVALID_TXN_STATE),
         (data_batch(1, is_transactional=False), CLIENT, ErrorCode.INVALID_RECORD),

@@ -35,6 +35,7 @@ def marker_batch(
     marker: int,
     *,
     epoch: int = 0,
+    sequence: int = -1,
     coordinator_epoch: int = 0,
     value: bytes | None = None,
     is_transactional: bool = True,
@@ -43,6 +44,7 @@ def marker_batch(
     options = BatchOptions(
         producer_id=producer_id,
         producer_epoch=epoch,
+        base_sequence=sequence,
         is_transactional=is_transactional,
         is_control=True,
     )
