@@ -73,7 +73,7 @@ class OngoingTransaction(NamedTuple):
     first_offset: int
 
 
-class AbortedRange(NamedTuple):
+class AbortedEntry(NamedTuple):
     """A transaction that was aborted."""
 
     producer_id: int
@@ -97,7 +97,7 @@ class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     end_bytes: int
     producers_lost_ms: int = NOT_LOST
     ongoing: list[OngoingTransaction] = []  # by first offset
-    aborted: list[AbortedRange] = []  # by the offset of their marker
+    aborted: list[AbortedEntry] = []  # by the offset of their marker
 
 
 _ENCODER = msgspec.msgpack.Encoder()

@@ -10,7 +10,7 @@ from headrace.broker.coordinator.group.requests import DeletedTopic
 from headrace.broker.coordinator.partitioning import partition_for_group
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
-from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Origin, Rejection
+from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, AppendOrigin, Rejection
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.broker.partition.partition import Partition
@@ -82,7 +82,7 @@ class PartitionLog:
 
         result = self._partition.writes.append(
             memoryview(batch),
-            Origin.COORDINATOR,
+            AppendOrigin.COORDINATOR,
             now_ms=self._wall_clock_ms(),
             on_done=on_done,
         )

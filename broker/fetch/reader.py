@@ -17,7 +17,7 @@ from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.storage_errors import code_of
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.partition_checkpoint import AbortedRange
+from headrace.protocol.partition_checkpoint import AbortedEntry
 from headrace.storage.errors import StorageError
 from headrace.storage.record_batch import StreamRecordBatch
 
@@ -39,7 +39,7 @@ class PartitionRead(msgspec.Struct):
     readable_end: int = -1  # one of the two, as the fetch is isolated
     is_committed: bool = False  # it is isolated from transactions that are ongoing
     log_start_offset: int = -1
-    aborted: Sequence[AbortedRange] = ()  # transactions with records among `batches`
+    aborted: Sequence[AbortedEntry] = ()  # transactions with records among `batches`
     batches: Sequence[StreamRecordBatch] = ()
     size_bytes: int = 0
     is_cold: bool = False  # its data is not in memory, and has not been read yet

@@ -74,7 +74,7 @@ _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _T = TypeVar("_T")
 
 
-class Origin(Enum):
+class AppendOrigin(Enum):
     """Who appends a batch."""
 
     CLIENT = auto()  # by a Produce request
@@ -152,7 +152,7 @@ def check_header(
     header: BatchHeader,
     records: memoryview,
     config: EffectiveTopicConfig,
-    origin: Origin,
+    origin: AppendOrigin,
     version: int,
 ) -> Rejection | None:
     """Check a batch by its header and checksum; None when nothing is wrong with them.
@@ -171,7 +171,7 @@ def check_header(
         return Rejection(
             ErrorCode.INVALID_RECORD, "record count and last offset delta do not match"
         )
-    if producer_id >= 0 and (epoch < 0 or (sequence < 0 and origin is Origin.CLIENT)):
+    if producer_id >= 0 and (epoch < 0 or (sequence < 0 and origin is AppendOrigin.CLIENT)):
         return Rejection(ErrorCode.INVALID_RECORD, "idempotent batch without epoch or sequence")
     if flags & _CHECKED_FLAGS:
         return _check_attributes(header, records, origin, version)
@@ -179,14 +179,14 @@ def check_header(
 
 
 def _check_attributes(
-    header: BatchHeader, records: memoryview, origin: Origin, version: int
+    header: BatchHeader, records: memoryview, origin: AppendOrigin, version: int
 ) -> Rejection | None:
-    if header.is_control and origin is not Origin.MARKER:
+    if header.is_control and origin is not AppendOrigin.MARKER:
         return Rejection(ErrorCode.INVALID_RECORD, "clients may not write control batches")
     rejection = _check_codec(header, records, version)
     if rejection is not None:
         return rejection
-    if header.is_transactional and origin is Origin.CLIENT:
+    if header.is_transactional and origin is AppendOrigin.CLIENT:
         return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
     return None
 
@@ -217,7 +217,7 @@ def validate(
     config: EffectiveTopicConfig,
     limits: ValidationLimits,
     *,
-    origin: Origin = Origin.CLIENT,
+    origin: AppendOrigin = AppendOrigin.CLIENT,
     version: int = NO_VERSION,
     now_ms: int,
 ) -> Validated | Rejection | Steps:
@@ -234,7 +234,7 @@ def validate(
     rejection = check_header(header, records, config, origin, version)
     if rejection is not None:
         return rejection
-    if origin is Origin.MARKER:
+    if origin is AppendOrigin.MARKER:
         return _checked_marker(header, records, config, now_ms)
     if header.attributes & CODEC_MASK:
         return _in_steps(header, records, config, limits, now_ms)

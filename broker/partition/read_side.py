@@ -13,7 +13,7 @@ from headrace.broker.partition.opening import damaged_range
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.wakeups import Reader
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.partition_checkpoint import AbortedRange
+from headrace.protocol.partition_checkpoint import AbortedEntry
 from headrace.storage.errors import DAMAGE, StorageError
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.stream import Stream
@@ -70,7 +70,7 @@ class ReadSide:
             return self.last_stable_offset
         return self._data.confirm_offset
 
-    def aborted_between(self, start_offset: int, end_offset: int) -> Sequence[AbortedRange]:
+    def aborted_between(self, start_offset: int, end_offset: int) -> Sequence[AbortedEntry]:
         """The aborted transactions that have records in a range of offsets; not what was deleted."""
         transactions = self._state.transactions
         return (

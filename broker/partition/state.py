@@ -13,7 +13,7 @@ from headrace.broker.partition.producer_state import (
 )
 from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS, TimeIndex
 from headrace.broker.partition.transactions import Transactions
-from headrace.protocol.partition_checkpoint import AbortedRange, BatchMetadata, OngoingTransaction
+from headrace.protocol.partition_checkpoint import AbortedEntry, BatchMetadata, OngoingTransaction
 from headrace.protocol.records.batch import (
     CONTROL_FLAG,
     LENGTH_OVERHEAD_BYTES,
@@ -37,7 +37,7 @@ class PartitionState:
         self.transactions: Transactions | None = None  # None: there was none
 
     def restore_transactions(
-        self, ongoing: Sequence[OngoingTransaction], aborted: Sequence[AbortedRange]
+        self, ongoing: Sequence[OngoingTransaction], aborted: Sequence[AbortedEntry]
     ) -> None:
         """Replace all transactions by those of a checkpoint."""
         self.transactions, self.producers.busy = None, ()

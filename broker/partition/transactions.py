@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from headrace.protocol.partition_checkpoint import AbortedRange, OngoingTransaction
+from headrace.protocol.partition_checkpoint import AbortedEntry, OngoingTransaction
 from headrace.protocol.records.control import Marker
 
 # Ongoing or aborted, of one partition. At the bound no other one may begin until records of aborted ones are deleted:
@@ -39,11 +39,11 @@ class Transactions:
     __slots__ = ("_aborted", "_ended", "_ongoing")
 
     def __init__(
-        self, ongoing: Iterable[OngoingTransaction] = (), aborted: Iterable[AbortedRange] = ()
+        self, ongoing: Iterable[OngoingTransaction] = (), aborted: Iterable[AbortedEntry] = ()
     ) -> None:
         # First offset by producer id. In their order: each begins behind those that are ongoing.
         self._ongoing: dict[int, int] = dict(ongoing)
-        self._aborted: list[AbortedRange] = list(aborted)  # by the offset of their marker
+        self._aborted: list[AbortedEntry] = list(aborted)  # by the offset of their marker
         # By both offsets: one that began before an earlier marker's transaction did stands for that as well.
         self._ended: deque[_Ended] = deque()
 
@@ -58,7 +58,7 @@ class Transactions:
         return tuple(map(OngoingTransaction._make, self._ongoing.items()))
 
     @property
-    def aborted(self) -> tuple[AbortedRange, ...]:
+    def aborted(self) -> tuple[AbortedEntry, ...]:
         """Every transaction that was aborted and has records, by the offset of its marker."""
         return tuple(self._aborted)
 
@@ -78,7 +78,7 @@ class Transactions:
             return
         if marker is Marker.ABORT:
             stable_offset = next(iter(self._ongoing.values()), offset + 1)
-            self._aborted.append(AbortedRange(producer_id, first_offset, offset, stable_offset))
+            self._aborted.append(AbortedEntry(producer_id, first_offset, offset, stable_offset))
         while self._ended and self._ended[-1].first_offset > first_offset:
             self._ended.pop()
         self._ended.append(_Ended(offset, first_offset))
@@ -96,7 +96,7 @@ class Transactions:
             first = min(first, self._ended[0].first_offset)
         return min(first, high_watermark)
 
-    def aborted_between(self, start_offset: int, end_offset: int) -> list[AbortedRange]:
+    def aborted_between(self, start_offset: int, end_offset: int) -> list[AbortedEntry]:
         """The aborted transactions that have records in a range of offsets."""
         found = []
         position = bisect_left(self._aborted, start_offset, key=_MARKER_OFFSET)

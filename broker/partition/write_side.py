@@ -10,7 +10,12 @@ from functools import partial
 from typing import NamedTuple
 
 from headrace.broker.partition import append_rules
-from headrace.broker.partition.append_rules import Origin, Rejection, Validated, ValidationLimits
+from headrace.broker.partition.append_rules import (
+    AppendOrigin,
+    Rejection,
+    Validated,
+    ValidationLimits,
+)
 from headrace.broker.partition.checkpoint_log import CheckpointLog
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID, Check, SequenceCheck
 from headrace.broker.partition.read_side import ReadSide
@@ -79,7 +84,7 @@ class WriteSide:
     def append(
         self,
         records: memoryview,
-        origin: Origin,
+        origin: AppendOrigin,
         *,
         now_ms: int,
         on_done: Callable[[Exception | None], None],

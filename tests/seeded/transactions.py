@@ -76,8 +76,8 @@ BUGS = (
         "clients may end transactions",
         "broker/partition/append_rules.py",
         "_check_attributes",
-        "header.is_control and origin is not Origin.MARKER",
-        "header.is_control and origin is Origin.COORDINATOR",
+        "header.is_control and origin is not AppendOrigin.MARKER",
+        "header.is_control and origin is AppendOrigin.COORDINATOR",
         f"{_PARTITION}::test_what_an_origin_may_not_append",
     ),
     SeededBug(

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.broker.network.turn_share import TurnShare
-from headrace.broker.partition.append_rules import Origin
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.arrivals import Arrivals
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
@@ -262,7 +262,10 @@ class ServedPartition:
         numbered = [record._replace(offset=number) for number, record in enumerate(records)]
         batch = encode_batch(numbered, options)
         result = self.partition.writes.append(
-            memoryview(batch), origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+            memoryview(batch),
+            origin=AppendOrigin.CLIENT,
+            now_ms=NOW_MS,
+            on_done=lambda _error: None,
         )
         assert not hasattr(result, "code"), result
         return len(batch)

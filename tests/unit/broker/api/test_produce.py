@@ -18,7 +18,7 @@ from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition import append_rules, arrivals
-from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Origin
+from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, AppendOrigin
 from headrace.broker.partition.arrivals import MAX_UNKNOWN_MS
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.broker.partition.refused_batches import PASSING
@@ -695,7 +695,7 @@ def test_what_was_sent_again_elsewhere_holds_nothing_up() -> None:
     for sequence in (1, 2):
         again = memoryview(bytearray(batch(sequence=sequence)))
         partition.writes.append(
-            again, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+            again, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
         )
     assert broker.one(9, "t", None, batch(sequence=3)).error_code == 0
 

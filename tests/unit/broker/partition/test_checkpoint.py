@@ -7,7 +7,7 @@ from headrace.broker.partition import checkpoint
 from headrace.broker.partition.state import PartitionState
 from headrace.protocol import partition_checkpoint
 from headrace.protocol.partition_checkpoint import (
-    AbortedRange,
+    AbortedEntry,
     BatchMetadata,
     OngoingTransaction,
 )
@@ -90,7 +90,7 @@ def test_golden_bytes_of_producers() -> None:
 
 def test_golden_bytes_of_transactions() -> None:
     found = PartitionState(producer_id_expiration_ms=1_000)
-    found.restore_transactions([OngoingTransaction(8, 3)], [AbortedRange(7, 1, 5, 3)])
+    found.restore_transactions([OngoingTransaction(8, 3)], [AbortedEntry(7, 1, 5, 3)])
     found.producers.mark(7, 1, 12, 99)
     data = checkpoint.take(found, 16, 1)
     assert data[9:].hex() == "9d10019195070163900c9090ce00100000ffff0000ff919208039194" + "07010503"

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from headrace.broker.partition import checkpoint
-from headrace.broker.partition.append_rules import Origin
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.checkpoint import MIN_INTERVAL_BYTES
 from headrace.broker.partition.state import PartitionState
 from headrace.protocol import partition_checkpoint
@@ -26,7 +26,10 @@ def grow(opened: OpenPartition, size_bytes: int, *, producer_id: int = -1) -> No
         )
         batch = encode_batch([Record(0, NOW_MS, None, bytes(64 << 10))], options)
         opened.partition.writes.append(
-            memoryview(batch), origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+            memoryview(batch),
+            origin=AppendOrigin.CLIENT,
+            now_ms=NOW_MS,
+            on_done=lambda _error: None,
         )
 
 

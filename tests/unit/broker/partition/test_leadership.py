@@ -9,7 +9,7 @@ import pytest
 
 from headrace.broker.adapters.stream_batches import MAX_STREAMS, StreamBatches
 from headrace.broker.partition import leadership
-from headrace.broker.partition.append_rules import Origin, Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.leadership import DROPS_AT_ONCE, MAX_OPENING, PartitionLeadership
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
@@ -144,7 +144,7 @@ def test_nothing_is_taken_for_a_topic_once_the_image_has_lost_it() -> None:
             assert broker.registry.find("a", 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             assert broker.registry.find_by_id(topic_id(1), 0) == ErrorCode.UNKNOWN_TOPIC_ID
             refused = partition.writes.append(
-                None, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+                None, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
             )
             assert isinstance(refused, Rejection)
             assert broker.streams.opened[1_000].abandoned
@@ -305,7 +305,7 @@ def test_a_raised_leader_epoch_opens_the_partition_anew() -> None:
             assert second.leader_epoch == 3
             assert woken.is_set(), "whoever waits at the old handle is sent on"
             refused = first.writes.append(
-                None, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+                None, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
             )
             assert isinstance(refused, Rejection)
             assert broker.seen == [("opened", "a", 0), ("closed", "a", 0), ("opened", "a", 3)]
@@ -543,7 +543,7 @@ def test_a_partition_opens_past_damage_with_a_checkpoint_that_is_durable_before_
 def append_one(partition: Partition) -> object:
     batch = memoryview(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions()))
     return partition.writes.append(
-        batch, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+        batch, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
     )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from headrace.broker.partition import log_checkpoints
-from headrace.broker.partition.append_rules import Origin
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.log_checkpoints import DrainedPartition, LogCheckpoints
 from headrace.broker.partition.opening import Restored, restore_state
 from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS
@@ -45,7 +45,7 @@ class Written:
             )
             result = self.served.partition.writes.append(
                 memoryview(encode_batch(records, options)),
-                origin=Origin.CLIENT,
+                origin=AppendOrigin.CLIENT,
                 now_ms=NOW_MS,
                 on_done=lambda _error: None,
             )

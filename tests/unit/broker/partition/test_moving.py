@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from headrace.broker.partition.append_rules import Origin, Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.moving import (
     MAX_FREEZE_MS,
     MAX_LEAVE_MS,
@@ -192,7 +192,7 @@ class Broker:
     def append(self) -> Accepted | Rejection:
         batch = memoryview(bytearray(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions())))
         return self.partition.writes.append(
-            batch, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _: None
+            batch, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _: None
         )
 
     @contextmanager

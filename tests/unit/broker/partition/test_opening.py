@@ -3,7 +3,7 @@
 import pytest
 
 from headrace.broker.partition import checkpoint
-from headrace.broker.partition.append_rules import Origin
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.opening import Restored, restore_state
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.producer_state import SequenceCheck
@@ -159,7 +159,7 @@ def idempotent(number_of_batches: int) -> ServedPartition:
         options = BatchOptions(producer_id=number, producer_epoch=0, base_sequence=0)
         batch = memoryview(encode_batch(records, options))
         result = found.partition.writes.append(
-            batch, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+            batch, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
         )
         assert isinstance(result, Accepted)
     found.data.confirm()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from headrace.broker.partition.append_rules import Origin, Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.checkpoint_log import CHECKPOINTS_RETAINED
 from headrace.broker.partition.opening import restore_state
 from headrace.broker.partition.write_side import Accepted
@@ -40,7 +40,7 @@ def append(
     opened: OpenPartition, data: memoryview, outcome: Outcome | None = None
 ) -> Accepted | Rejection:
     return opened.partition.writes.append(
-        data, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=outcome or Outcome()
+        data, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=outcome or Outcome()
     )
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from headrace.broker.partition.append_rules import Origin, Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.opening import restore_state
 from headrace.broker.partition.write_side import Accepted
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
@@ -18,7 +18,7 @@ def append(opened: OpenPartition, sequence: int, timestamp_ms: int) -> Accepted 
     options = BatchOptions(producer_id=9, producer_epoch=0, base_sequence=sequence)
     data = memoryview(encode_batch([Record(0, timestamp_ms, b"k", b"v")], options))
     return opened.partition.writes.append(
-        data, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+        data, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
     )
 
 

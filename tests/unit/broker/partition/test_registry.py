@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from headrace.broker.partition.append_rules import Origin
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.checkpoint_log import CHECKPOINTS_RETAINED
 from headrace.broker.partition.leadership import (
     MIN_RETRY_MS,
@@ -124,7 +124,7 @@ async def write(partition: Partition, *, max_bytes: int = 100) -> object:
     records = [Record(0, NOW_MS, None, bytes(max_bytes - 80))]
     result = partition.writes.append(
         memoryview(encode_batch(records, BatchOptions())),
-        origin=Origin.CLIENT,
+        origin=AppendOrigin.CLIENT,
         now_ms=NOW_MS,
         on_done=lambda _error: None,
     )

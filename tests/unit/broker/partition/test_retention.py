@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headrace.broker.partition import checkpoint
-from headrace.broker.partition.append_rules import Origin
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.opening import restore_state
 from headrace.broker.partition.retention import Retention, start_by_retention
 from headrace.broker.partition.state import PartitionState
@@ -30,7 +30,7 @@ def produce(opened: OpenPartition, at_ms: int, size: int = INTERVAL_BYTES, **opt
     """Append and confirm one batch of one record; each of a megabyte begins a segment."""
     batch = encode_batch([Record(0, at_ms, b"key", bytes(size))], BatchOptions(**options))
     result = opened.partition.writes.append(
-        memoryview(batch), origin=Origin.CLIENT, now_ms=at_ms, on_done=lambda _error: None
+        memoryview(batch), origin=AppendOrigin.CLIENT, now_ms=at_ms, on_done=lambda _error: None
     )
     assert not hasattr(result, "code"), result
     opened.data.confirm()
@@ -238,7 +238,7 @@ def test_a_header_without_a_maximum_makes_no_record_old() -> None:
     batch = memoryview(encode_batch([Record(0, NOW_MS, b"key", b"value")], BatchOptions()))
     set_timestamp_type(batch, 0, is_log_append_time=False)
     opened.partition.writes.append(
-        batch, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+        batch, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
     )
     opened.data.confirm()
     look(opened)
@@ -324,7 +324,7 @@ class TestDeleteBefore:
             repeated = encode_batch([Record(0, NOW_MS, b"key", bytes(10))], options)
             result = again.partition.writes.append(
                 memoryview(repeated),
-                origin=Origin.CLIENT,
+                origin=AppendOrigin.CLIENT,
                 now_ms=NOW_MS,
                 on_done=lambda _error: None,
             )

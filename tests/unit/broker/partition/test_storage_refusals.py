@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.broker.partition.append_rules import Origin, Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.storage_errors import code_of
 from headrace.broker.partition.write_side import Accepted
 from headrace.protocol.errors import ErrorCode
@@ -42,7 +42,7 @@ def append(
     )
     data = memoryview(encode_batch([Record(0, NOW_MS, b"k", value)], options))
     return opened.partition.writes.append(
-        data, origin=Origin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+        data, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
     )
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 
 from headrace.broker.partition import transactions
-from headrace.broker.partition.append_rules import Origin, Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.opening import restore_state
 from headrace.broker.partition.read_side import Isolation
 from headrace.broker.partition.state import PartitionState
@@ -27,7 +27,7 @@ from tests.unit.broker.partition.transactional import (
     write,
 )
 
-CLIENT, COORDINATOR, MARKER = Origin.CLIENT, Origin.COORDINATOR, Origin.MARKER
+CLIENT, COORDINATOR, MARKER = AppendOrigin.CLIENT, AppendOrigin.COORDINATOR, AppendOrigin.MARKER
 COMMITTED, UNCOMMITTED = Isolation.READ_COMMITTED, Isolation.READ_UNCOMMITTED
 EXPIRATION_MS = 86_400_000
 T = TypeVar("T")
@@ -81,7 +81,9 @@ def written() -> OpenPartition:
         (marker_batch(1, COMMIT, value=b"\0\0"), MARKER, ErrorCode.INVALID_RECORD),
     ],
 )
-def test_what_an_origin_may_not_append(batch: memoryview, origin: Origin, code: ErrorCode) -> None:
+def test_what_an_origin_may_not_append(
+    batch: memoryview, origin: AppendOrigin, code: ErrorCode
+) -> None:
     opened = OpenPartition()
     result = append(opened.partition, memoryview(bytearray(batch)), origin)
     assert isinstance(result, Rejection)
@@ -100,7 +102,7 @@ def test_what_an_origin_may_not_append(batch: memoryview, origin: Origin, code: 
         (marker_batch(1, ABORT), MARKER),
     ],
 )
-def test_what_an_origin_may_append(batch: memoryview, origin: Origin) -> None:
+def test_what_an_origin_may_append(batch: memoryview, origin: AppendOrigin) -> None:
     opened = OpenPartition()
     assert isinstance(append(opened.partition, memoryview(bytearray(batch)), origin), Accepted)
 
@@ -162,7 +164,7 @@ def test_readers_are_woken_by_the_marker_that_lets_them_go_on() -> None:
 def test_producers_and_coordinators_that_have_a_successor_are_refused() -> None:
     opened = OpenPartition()
 
-    def code(batch: memoryview, origin: Origin) -> ErrorCode:
+    def code(batch: memoryview, origin: AppendOrigin) -> ErrorCode:
         result = append(opened.partition, batch, origin)
         return result.code if isinstance(result, Rejection) else ErrorCode.NONE
 

@@ -107,7 +107,7 @@ def test_a_look_goes_no_further_than_what_may_be_aborted_in_its_range(
     """A partition may have aborted very many: a Fetch looks at those that it may need, and one more."""
     looked: list[int] = []
 
-    class Watched(list[transactions.AbortedRange]):
+    class Watched(list[transactions.AbortedEntry]):
         def __getitem__(self, index: object) -> object:  # type: ignore[override]
             looked.append(1)
             return super().__getitem__(index)  # type: ignore[index]

@@ -2,7 +2,7 @@
 
 import struct
 
-from headrace.broker.partition.append_rules import Origin, Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.write_side import Accepted
 from headrace.protocol.records.control import Marker
@@ -54,20 +54,20 @@ def marker_batch(
     return memoryview(encode_batch(made, options))
 
 
-def append(partition: Partition, batch: memoryview, origin: Origin) -> Accepted | Rejection:
+def append(partition: Partition, batch: memoryview, origin: AppendOrigin) -> Accepted | Rejection:
     """Append a batch, which is not confirmed by that."""
     return partition.writes.append(batch, origin, now_ms=NOW_MS, on_done=lambda _error: None)
 
 
 def write(partition: Partition, producer_id: int, records: int = 1) -> int:
     """Append records of a transaction; their offset."""
-    result = append(partition, data_batch(producer_id, records), Origin.COORDINATOR)
+    result = append(partition, data_batch(producer_id, records), AppendOrigin.COORDINATOR)
     assert isinstance(result, Accepted), result
     return result.base_offset
 
 
 def end(partition: Partition, producer_id: int, marker: Marker) -> int:
     """Append a marker; its offset."""
-    result = append(partition, marker_batch(producer_id, marker), Origin.MARKER)
+    result = append(partition, marker_batch(producer_id, marker), AppendOrigin.MARKER)
     assert isinstance(result, Accepted), result
     return result.base_offset
