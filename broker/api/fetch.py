@@ -333,8 +333,8 @@ class _Fetch:
 
 
 def _partition(read: PartitionRead, *, is_committed: bool) -> FetchPartitionResponse:
-    aborted: Sequence[AbortedTransaction] | None = None
-    if is_committed:
+    aborted: Sequence[AbortedTransaction] | None = () if is_committed else None
+    if read.aborted:
         aborted = [AbortedTransaction(it.producer_id, it.first_offset) for it in read.aborted]
     return FetchPartitionResponse(
         read.target.index,

@@ -243,11 +243,14 @@ class FetchReader:
         read.batches = batches if count == len(batches) else batches[:count]
         read.size_bytes = size
         result.size_bytes += size
-        if read.partition is not None and read.partition.traffic is not None:
-            read.partition.traffic.read(size)
         reached = batches[count - 1].end_offset if count else read.target.fetch_offset
-        if read.is_committed and read.log is not None:
-            read.aborted = read.log.aborted_between(read.target.fetch_offset, reached)
+        partition = read.partition
+        if partition is not None:
+            if partition.traffic is not None:
+                partition.traffic.read(size)
+            if read.is_committed and partition.state.transactions is not None:
+                offset = read.target.fetch_offset
+                read.aborted = partition.reads.aborted_between(offset, reached)
         result.available_bytes += max(size, budget) if reached < read.readable_end else size
 
     def _locate(self, target: SessionPartition, *, by_id: bool, isolation: int) -> PartitionRead:
