@@ -1,7 +1,7 @@
 """When checkpoints of a partition are due, and its state as one and from one. Pure.
 
-Opening a partition reads the last checkpoint and then the headers of the batches after it, never the whole log. The
-format is `headrace.protocol.partition_checkpoint`.
+Opening a partition reads the last checkpoint and then the headers and markers of the batches after it, never the whole
+log. The format is `headrace.protocol.partition_checkpoint`.
 """
 
 from headrace.broker.partition.leader_epochs import LeaderEpochs
