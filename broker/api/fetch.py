@@ -1,5 +1,13 @@
 """Fetch (API key 1), versions 4 to 18.
 
+In this order:
+  1. Decode. Find or begin the session; only what is named, or may have news, is looked at.
+  2. Wait for partitions that are about to come here.
+  3. Read what is in memory, up to the end for the request's isolation. Enough: go on with 6, without a task.
+  4. Read the rest from the bucket, side by side, for a second at most. Enough, or no time left: go on with 6.
+  5. Count what moves until that is enough, or time is up, or the client is gone; then read again (4).
+  6. Answer nothing of it without a valid lease. Answer what is news to the session, with the leaders of what is
+     elsewhere.
 Behaviour:
   * Data in memory is answered at once, as views of the bytes that the WAL wrote; other data is read from the bucket.
   * Waits for `min_bytes` up to `max_wait_ms`, at most five minutes, unless there is an error. Then it answers with what
@@ -23,6 +31,7 @@ from functools import partial
 
 from headrace.broker.api.current_leaders import name_leaders
 from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.fetch.enough import Enough
 from headrace.broker.fetch.reader import (
     SLICE_PARTITIONS,
     FetchReader,
@@ -144,7 +153,7 @@ class FetchHandler:
             result = self._reader.read_cached(
                 session.look(), fetch.max_bytes, by_id=fetch.by_id, isolation=fetch.isolation
             )
-            if not result.has_cold and result.has_lease and fetch.is_enough(result):
+            if not result.has_cold and result.has_lease and fetch.enough.is_found(result):
                 reply.send((yield from self._answer(fetch, result)))
                 begun.end()
                 return self._leave_closed()
@@ -185,7 +194,7 @@ class FetchHandler:
         context, session = fetch.session, fetch.session.session
         waiting = WaitingFetch(
             session,
-            fetch.enough_bytes,
+            fetch.enough,
             partial(self._reader.count, by_id=fetch.by_id, isolation=fetch.isolation),
         )
         is_over = False
@@ -197,7 +206,7 @@ class FetchHandler:
                     targets, fetch.max_bytes, by_id=fetch.by_id, isolation=fetch.isolation
                 )
                 if (
-                    fetch.is_enough(result)
+                    fetch.enough.is_found(result)
                     or waiting.has_enough
                     or context.is_over
                     or is_over
@@ -308,7 +317,7 @@ class _Fetch:
     """One inflight request."""
 
     __slots__ = (
-        "by_id", "context", "enough_bytes", "isolation", "max_bytes", "request", "session"
+        "by_id", "context", "enough", "isolation", "max_bytes", "request", "session"
     )  # fmt: skip
 
     def __init__(
@@ -318,17 +327,12 @@ class _Fetch:
         self.request = request
         self.session = session
         self.max_bytes = max_bytes
-        self.enough_bytes = min(request.min_bytes, max_bytes)
         self.by_id = session.session.by_id
         self.isolation = request.isolation_level
-
-    def is_enough(self, result: ReadResult) -> bool:
-        """Whether the answer need not wait any longer."""
-        return (
-            result.has_error
-            or self.request.max_wait_ms <= 0
-            or not self.session.session.partitions
-            or result.available_bytes >= self.enough_bytes
+        self.enough = Enough(
+            min_bytes=request.min_bytes,
+            max_bytes=max_bytes,
+            may_wait=request.max_wait_ms > 0 and bool(session.session.partitions),
         )
 
 

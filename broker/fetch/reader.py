@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 import msgspec
 
 from headrace.broker.fetch.cold_reads import ColdReads
+from headrace.broker.fetch.enough import cut_off
 from headrace.broker.fetch.read_failures import ReadFailures
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
@@ -67,9 +68,7 @@ class ReadResult(msgspec.Struct):
 
     reads: list[PartitionRead] = msgspec.field(default_factory=list)
     size_bytes: int = 0
-    # What min_bytes is compared with. Where whole batches do not fill a limit although more data follows, the limit
-    # counts: otherwise a client whose min_bytes is near its limits would wait although there is enough data.
-    available_bytes: int = 0
+    available_bytes: int = 0  # what `min_bytes` is compared with
     has_error: bool = False
     has_cold: bool = False
     has_lease: bool = True  # else all partitions are `withheld`, whether they were read or not
@@ -126,7 +125,7 @@ class FetchReader:
                 offset = batches[-1].end_offset
                 size_bytes += found_bytes
                 if offset < read.readable_end:
-                    size_bytes = max(size_bytes, target.max_bytes)
+                    size_bytes = cut_off(size_bytes, target.max_bytes)
         return CountedBytes(offset, size_bytes, log)
 
     def read_cached(
@@ -251,7 +250,7 @@ class FetchReader:
             if read.is_committed and partition.state.transactions is not None:
                 offset = read.target.fetch_offset
                 read.aborted = partition.reads.aborted_between(offset, reached)
-        result.available_bytes += max(size, budget) if reached < read.readable_end else size
+        result.available_bytes += cut_off(size, budget) if reached < read.readable_end else size
 
     def _locate(self, target: SessionPartition, *, by_id: bool, isolation: int) -> PartitionRead:
         read = PartitionRead(target, is_committed=isolation == Isolation.READ_COMMITTED)
@@ -304,11 +303,10 @@ def counted(reads: Sequence[PartitionRead]) -> Iterator[tuple[SessionPartition, 
     """What was found of each partition, for a Fetch that goes on waiting."""
     for read in reads:
         target = read.target
-        reached, size_bytes = target.fetch_offset, read.size_bytes
-        if read.batches:
-            reached = read.batches[-1].end_offset
+        reached = read.batches[-1].end_offset if read.batches else target.fetch_offset
+        size_bytes = read.size_bytes
         if reached < read.readable_end:
-            size_bytes = max(size_bytes, target.max_bytes)
+            size_bytes = cut_off(size_bytes, target.max_bytes)
         yield target, CountedBytes(reached, size_bytes, read.log)
 
 

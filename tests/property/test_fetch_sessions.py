@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from headrace.broker.fetch.enough import Enough
 from headrace.broker.fetch.reader import FetchReader, PartitionRead, ReadResult, counted, withheld
 from headrace.broker.fetch.session import FetchContext, FetchSession, IncrementalContext
 from headrace.broker.fetch.session_cache import FetchSessions
@@ -286,7 +287,11 @@ class SessionMachine(RuleBasedStateMachine):
                 it.target.listen(it.log)  # as before a read that waits for the bucket
         assert not read.has_error
         assert not read.has_cold
-        waiting = WaitingFetch(context.session, 500, self.count)
+        waiting = WaitingFetch(
+            context.session,
+            Enough(min_bytes=500, max_bytes=PLENTY, may_wait=True),
+            self.count,
+        )
         waiting.begin()
         waiting.add(counted(read.reads))
         for at, what in happened:
