@@ -111,7 +111,7 @@ class PartitionLeadership:
         """
         async with asyncio.TaskGroup() as tasks:
             for partition in self._registry.all():
-                if not partition.writes.is_frozen:
+                if not partition.is_frozen:
                     tasks.create_task(partition.checkpoints.write_news())
 
     def _image_changed(self, old: MetadataImage, new: MetadataImage) -> None:

@@ -196,11 +196,11 @@ class PartitionMoves:
 
     def _thaw(self, key: PartitionKey) -> None:
         partition = self._frozen.pop(key).partition
-        partition.writes.set_frozen(frozen=False)
+        partition.set_frozen(frozen=False)
         self._registry.transit.release(key)
 
     def _freeze(self, key: PartitionKey, partition: Partition, begun_ms: int) -> _Freeze:
-        partition.writes.set_frozen(frozen=True)
+        partition.set_frozen(frozen=True)
         freeze = self._frozen[key] = _Freeze(partition, begun_ms, loop_ms())
         self._registry.transit.hold(key)
         return freeze

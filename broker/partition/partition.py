@@ -13,7 +13,7 @@ from headrace.broker.partition.read_side import ReadSide
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.traffic import Traffic
 from headrace.broker.partition.wakeups import Reader
-from headrace.broker.partition.write_side import WriteSide
+from headrace.broker.partition.write_side import CLOSING, FROZEN, WriteSide
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.storage.engine import StorageEngine
 from headrace.storage.stream import Stream
@@ -83,9 +83,19 @@ class Partition:
         for failure in filter(None, outcomes):
             raise failure
 
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it takes no appends for a moment, as it moves."""
+        return self.writes.refusal is FROZEN
+
+    def set_frozen(self, *, frozen: bool) -> None:
+        """Take no appends, or take them again; reads go on. No effect once it is being closed."""
+        if self.writes.refusal in (None, FROZEN):
+            self.writes.refusal = FROZEN if frozen else None
+
     def retire(self) -> None:
         """Refuse appends and fail waiting readers: the partition is reopened, moves, or was deleted."""
-        self.writes.refuse()
+        self.writes.refusal = CLOSING
         self.reads.wake_readers()
 
     def discard(self) -> None:

@@ -37,8 +37,8 @@ from headrace.protocol.records.control import EndOfTransaction
 from headrace.storage.errors import BackPressureError, OffsetOutOfRangeError, StorageError
 from headrace.storage.stream import Stream
 
-_CLOSING = "not appended: the partition is being closed"
-_FROZEN = "not appended: the partition is moving to another broker"
+CLOSING = "not appended: the partition is being closed"
+FROZEN = "not appended: the partition is moving to another broker"
 
 
 _OUTSIDE_TRANSACTION = Rejection(
@@ -79,7 +79,9 @@ class WriteSide:
         self.config = config
         self.traffic: Traffic | None = None
         self._unconfirmed_repeats: list[tuple[int, Callable[[Exception | None], None]]] = []
-        self._refusal: str | None = None  # why appends are refused
+        self.refusal: str | None = (
+            None  # why appends are refused, as the partition freezes and closes
+        )
 
     def append(
         self,
@@ -110,8 +112,8 @@ class WriteSide:
         `on_done` is called once, later, and only if the batch was accepted: with None when it is acknowledged,
         with an error when its outcome is unknown.
         """
-        if self._refusal is not None:
-            return Rejection(ErrorCode.NOT_LEADER_OR_FOLLOWER, self._refusal)
+        if self.refusal is not None:
+            return Rejection(ErrorCode.NOT_LEADER_OR_FOLLOWER, self.refusal)
         header, records, append_time_ms, marker = batch
         if header.producer_id != NO_PRODUCER_ID:
             decided = self._check_producer(header, marker, on_done)
@@ -257,7 +259,7 @@ class WriteSide:
                 f"offset {offset} is above the high watermark {self._reads.high_watermark}"
             )
         if offset > self._reads.log_start_offset:
-            if self.is_frozen:  # its streams must not grow any more
+            if self.refusal is FROZEN:  # its streams must not grow any more
                 raise BackPressureError("not deleted: the partition is moving to another broker")
             if not await self._checkpoints.cover(offset):
                 raise BackPressureError(
@@ -278,20 +280,6 @@ class WriteSide:
     def committed_offset(self) -> int:
         """First offset that is not in the bucket."""
         return self._data.committed_offset
-
-    @property
-    def is_frozen(self) -> bool:
-        """Whether it takes no appends for a moment, as it moves."""
-        return self._refusal is _FROZEN
-
-    def set_frozen(self, *, frozen: bool) -> None:
-        """Take no appends, or take them again; reads go on. No effect once it is being closed."""
-        if self._refusal in (None, _FROZEN):
-            self._refusal = _FROZEN if frozen else None
-
-    def refuse(self) -> None:
-        """Refuse appends from now on: the partition is being closed."""
-        self._refusal = _CLOSING
 
 
 def _stale(header: BatchHeader) -> Rejection:

@@ -79,7 +79,7 @@ BUGS = (
         "broker/partition/moving.py",
         "PartitionMoves._freeze",
         """
-            partition.writes.set_frozen(frozen=True)
+            partition.set_frozen(frozen=True)
             freeze = self._frozen[key] = _Freeze(partition, begun_ms, loop_ms())
             self._registry.transit.hold(key)
         """,
@@ -244,7 +244,7 @@ BUGS = (
         "a partition whose move was taken back takes no records any more",
         "broker/partition/moving.py",
         "PartitionMoves._thaw",
-        "partition.writes.set_frozen(frozen=False)",
+        "partition.set_frozen(frozen=False)",
         "pass",
         f"{_MOVING}::test_uploads_that_take_too_long_end_the_freeze_and_are_tried_again",
         simulated=_IN_CLUSTERS,

@@ -100,7 +100,7 @@ class Broker:
 def freeze(broker: Broker, index: int) -> Any:
     """Serve a partition that is about to leave."""
     served = broker.serve("t", index)
-    served.partition.writes.set_frozen(frozen=True)
+    served.partition.set_frozen(frozen=True)
     broker.registry.transit.hold(frozen_key(served))
     return served
 
@@ -334,7 +334,7 @@ def test_a_partition_that_is_frozen_for_a_move_is_waited_for(moves: bool) -> Non
             assert all(it.partition.reads.log_start_offset == 5 for _, it in others)
             if moves:
                 del broker.registry.served["t", 0]
-            frozen.partition.writes.set_frozen(frozen=False)
+            frozen.partition.set_frozen(frozen=False)
             broker.registry.transit.release(frozen_key(frozen))
 
         asyncio.get_running_loop().call_later(1, end)

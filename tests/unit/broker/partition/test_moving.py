@@ -199,13 +199,13 @@ class Broker:
     def noted_freezes(self) -> Iterator[list[bool]]:
         """Note each time that the partition is frozen or thawed."""
         noted: list[bool] = []
-        set_frozen = self.partition.writes.set_frozen
+        set_frozen = self.partition.set_frozen
 
         def note(*, frozen: bool) -> None:
             noted.append(frozen)
             set_frozen(frozen=frozen)
 
-        with patch.object(self.partition.writes, "set_frozen", note):
+        with patch.object(self.partition, "set_frozen", note):
             yield noted
 
     @property
@@ -214,7 +214,7 @@ class Broker:
 
     async def frozen(self) -> None:
         async with asyncio.timeout(30):  # of virtual time
-            while not self.partition.writes.is_frozen:
+            while not self.partition.is_frozen:
                 await asyncio.sleep(0.001)
 
 
@@ -352,7 +352,7 @@ def test_a_snapshot_that_tells_of_the_same_move_ends_no_freeze() -> None:
             await asyncio.sleep(0.1)
             assert broker.client.asked
             broker.client.take_snapshot_over()
-            assert broker.partition.writes.is_frozen
+            assert broker.partition.is_frozen
             assert isinstance(broker.append(), Rejection)
             broker.client.take_back()
             assert isinstance(broker.append(), Accepted)
@@ -368,7 +368,7 @@ def test_uploads_that_take_too_long_end_the_freeze_and_are_tried_again() -> None
             broker.client.begin_move()
             await broker.frozen()
             await asyncio.sleep(MAX_FREEZE_MS / 1000 + 0.01)
-            assert not broker.partition.writes.is_frozen
+            assert not broker.partition.is_frozen
             assert broker.client.asked == []
             assert isinstance(broker.append(), Accepted)
             broker.leaving.took_s = 0
@@ -438,7 +438,7 @@ def test_without_room_for_its_checkpoint_a_partition_is_served_again() -> None:
             broker.client.begin_move()
             await asyncio.sleep(1)
             assert broker.client.asked == []
-            assert not broker.partition.writes.is_frozen
+            assert not broker.partition.is_frozen
             broker.storage.has_room = True
             await asyncio.sleep(1)
             assert not broker.is_served

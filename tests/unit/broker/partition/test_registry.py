@@ -348,7 +348,7 @@ def test_a_frozen_partition_gets_none() -> None:
         async with broker.running():
             for index in range(2):
                 await write(broker.partition(index))
-            broker.partition(0).writes.set_frozen(frozen=True)
+            broker.partition(0).set_frozen(frozen=True)
             await broker.leadership.checkpoint_all()
             assert broker.engine.streams[META].next_offset == 0
             assert broker.engine.streams[1_003].confirm_offset == 1

@@ -279,7 +279,7 @@ def finished(opened: OpenPartition, work: Coroutine[None, None, T]) -> T:
 
 def test_a_partition_moves_with_its_transactions() -> None:
     opened = written()
-    opened.partition.writes.set_frozen(frozen=True)
+    opened.partition.set_frozen(frozen=True)
     finished(opened, opened.partition.checkpoints.settle())
     data = DamagedStream(opened.data)
     again = reopened(data, opened.meta)
