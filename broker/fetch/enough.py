@@ -8,7 +8,7 @@ counts: otherwise a client whose `min_bytes` is near its limits would wait altho
 from typing import Protocol
 
 
-class Found(Protocol):
+class WholeRead(Protocol):
     """What a read has found."""
 
     @property
@@ -35,7 +35,7 @@ class Enough:
         """Whether so many bytes are enough."""
         return available_bytes >= self._min_bytes
 
-    def is_found(self, found: Found) -> bool:
+    def is_found(self, found: WholeRead) -> bool:
         """Whether a read is answered, whatever else may come."""
         return found.available_bytes >= self._min_bytes or found.has_error or not self._may_wait
 
