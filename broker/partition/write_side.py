@@ -27,20 +27,13 @@ from headrace.config.topic import EffectiveTopicConfig
 from headrace.invariants import require
 from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.records.batch import (
-    NO_SEQUENCE,
-    TRANSACTIONAL_FLAG,
-    BatchHeader,
-    patch,
-)
+from headrace.protocol.records.batch import NO_SEQUENCE, TRANSACTIONAL_FLAG, BatchHeader, patch
 from headrace.protocol.records.control import EndOfTransaction
 from headrace.storage.errors import BackPressureError, OffsetOutOfRangeError, StorageError
 from headrace.storage.stream import Stream
 
 CLOSING = "not appended: the partition is being closed"
 FROZEN = "not appended: the partition is moving to another broker"
-
-
 _OUTSIDE_TRANSACTION = Rejection(
     ErrorCode.INVALID_TXN_STATE, "the producer has an ongoing transaction in this partition"
 )
@@ -61,7 +54,7 @@ class Accepted(NamedTuple):
 class WriteSide:
     """The log of one partition, as writers see it."""
 
-    def __init__(  # what it is made of, by name
+    def __init__(
         self,
         *,
         data: Stream,
@@ -79,9 +72,7 @@ class WriteSide:
         self.config = config
         self.traffic: Traffic | None = None
         self._unconfirmed_repeats: list[tuple[int, Callable[[Exception | None], None]]] = []
-        self.refusal: str | None = (
-            None  # why appends are refused, as the partition freezes and closes
-        )
+        self.refusal: str | None = None  # why appends are refused; set as it freezes and closes
 
     def append(
         self,
@@ -162,7 +153,7 @@ class WriteSide:
         marker: EndOfTransaction | None,
         on_done: Callable[[Exception | None], None],
     ) -> Accepted | Rejection | None:
-        """Decide about a batch of a producer id that is not to be appended; None if it is."""
+        """Answer a batch of a producer that is not to be appended; None if it is."""
         if marker is not None:
             return self._check_marker(header, marker)
         producers, sequence = self._state.producers, header.base_sequence
