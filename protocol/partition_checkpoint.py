@@ -22,6 +22,7 @@ from headrace.checksums import crc32c
 MAGIC = 0x48525043
 VERSION = 2
 NOT_LOST = -1
+NO_COORDINATOR_EPOCH = -1
 _PREFIX = struct.Struct(">IBI")
 
 
@@ -53,6 +54,7 @@ class ProducerEntry(msgspec.Struct, array_like=True, frozen=True, gc=False):
     epoch: int
     updated_ms: int  # wall clock of the last append, or of its replay, for expiry
     batches: tuple[BatchMetadata, ...]  # the last five, as in Kafka
+    coordinator_epoch: int = NO_COORDINATOR_EPOCH  # of the newest marker
 
 
 class TimeIndexEntry(NamedTuple):
@@ -62,6 +64,22 @@ class TimeIndexEntry(NamedTuple):
     max_ms: int
     max_offset: int
     bytes_before: int
+
+
+class OngoingTransaction(NamedTuple):
+    """A transaction without its marker."""
+
+    producer_id: int
+    first_offset: int
+
+
+class AbortedEntry(NamedTuple):
+    """A transaction that was aborted."""
+
+    producer_id: int
+    first_offset: int
+    marker_offset: int
+    stable_offset: int  # below it nothing was undecided once the marker was there
 
 
 class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
@@ -78,6 +96,8 @@ class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     start_bytes: int  # deleted bytes; `time_entries` count from the log's first batch
     end_bytes: int
     producers_lost_ms: int = NOT_LOST
+    ongoing: list[OngoingTransaction] = []  # by first offset
+    aborted: list[AbortedEntry] = []  # by the offset of their marker
 
 
 _ENCODER = msgspec.msgpack.Encoder()

@@ -114,7 +114,8 @@ class DeleteRecordsHandler:
             return found
         if topic in INTERNAL_TOPICS:
             return ErrorCode.INVALID_TOPIC_EXCEPTION
-        if isinstance(found, Partition) and found.config.compacts and not found.config.deletes:
+        config = found.writes.config if isinstance(found, Partition) else None
+        if config is not None and config.compacts and not config.deletes:
             return ErrorCode.POLICY_VIOLATION
         return found
 
@@ -155,11 +156,11 @@ class DeleteRecordsHandler:
         if not self._partitions.is_lease_valid():
             return _Outcome(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if offset == TO_HIGH_WATERMARK:
-            offset = partition.high_watermark
-        if not 0 <= offset <= partition.high_watermark:
+            offset = partition.reads.high_watermark
+        if not 0 <= offset <= partition.reads.high_watermark:
             return _Outcome(ErrorCode.OFFSET_OUT_OF_RANGE)
         # A time-out does not cancel it: a log that is trimmed in the metadata must be trimmed here as well.
-        deletion = asyncio.create_task(partition.delete_before(offset))
+        deletion = asyncio.create_task(partition.writes.delete_before(offset))
         self._inflight[partition] = deletion
         deletion.add_done_callback(lambda _done: self._ended(partition))
         log_start_offset = await asyncio.shield(deletion)

@@ -78,7 +78,7 @@ class DescribeLogDirsHandler:
 def _partition(partition: Partition) -> _Partition:
     return _Partition(
         partition_index=partition.index,
-        partition_size=partition.size_bytes,
+        partition_size=partition.reads.size_bytes,
         offset_lag=0,
         is_future_key=False,
     )

@@ -1,9 +1,18 @@
 """Fetch (API key 1), versions 4 to 18.
 
+In this order:
+  1. Decode. Find or begin the session; only what is named, or may have news, is looked at.
+  2. Wait for partitions that are about to come here.
+  3. Read what is in memory, up to the end for the request's isolation. Enough: go on with 6, without a task.
+  4. Read the rest from the bucket, side by side, for a second at most. Enough, or no time left: go on with 6.
+  5. Count what moves until that is enough, or time is up, or the client is gone; then read again (4).
+  6. Answer nothing of it without a valid lease. Answer what is news to the session, with the leaders of what is
+     elsewhere.
 Behaviour:
   * Data in memory is answered at once, as views of the bytes that the WAL wrote; other data is read from the bucket.
   * Waits for `min_bytes` up to `max_wait_ms`, at most five minutes, unless there is an error. Then it answers with what
     there is; a time-out is no error.
+  * Under read_committed what lies before the last stable offset, and which transactions of it were aborted.
   * Whole batches only, in the order of the request; the first partition with data returns at least one batch (KIP-74).
   * A partition that is about to move to this broker is waited for, for at most two seconds.
   * A partition that another broker leads, or at a newer epoch, is answered with its leader's address (KIP-951).
@@ -22,6 +31,7 @@ from functools import partial
 
 from headrace.broker.api.current_leaders import name_leaders
 from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.fetch.enough import Enough
 from headrace.broker.fetch.reader import (
     SLICE_PARTITIONS,
     FetchReader,
@@ -37,6 +47,7 @@ from headrace.broker.network.reply import Reply
 from headrace.broker.network.request_context import RequestContext, RestOfRequest
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.opening_queue import PartitionKey
+from headrace.broker.partition.read_side import Isolation
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
 from headrace.loop_steps import freed
@@ -46,6 +57,7 @@ from headrace.protocol.errors import ErrorCode, KafkaError, ProtocolError
 from headrace.protocol.fetch.request import FetchRequest, decode_fetch_steps
 from headrace.protocol.fetch.response import (
     NODE_ENDPOINTS_SINCE,
+    AbortedTransaction,
     FetchPartitionResponse,
     FetchTopicResponse,
     encode_fetch_in_slices,
@@ -55,7 +67,6 @@ from headrace.protocol.leader_discovery import NodeEndpoint
 from headrace.protocol.server_connection import Buffer
 
 API = ApiKey.FETCH
-READ_COMMITTED = 1
 LOOK_FOR_ABANDONED_S = 5.0
 MAX_WAIT_MS = 300_000  # whatever a client asks for; the answer is an empty one then
 
@@ -154,8 +165,10 @@ class FetchHandler:
             if arriving:
                 return self._wait(fetch, reply, arriving)
         if len(session.changed) <= SLICE_PARTITIONS:
-            result = self._reader.read_cached(session.look(), fetch.max_bytes, by_id=fetch.by_id)
-            if not result.has_cold and result.has_lease and fetch.is_enough(result):
+            result = self._reader.read_cached(
+                session.look(), fetch.max_bytes, by_id=fetch.by_id, isolation=fetch.isolation
+            )
+            if not result.has_cold and result.has_lease and fetch.enough.is_found(result):
                 reply.send((yield from self._answer(fetch, result, reply.throttle_ms)))
                 begun.end()
                 return self._leave_closed()
@@ -195,16 +208,20 @@ class FetchHandler:
         deadline_s = loop.time() + min(fetch.request.max_wait_ms, MAX_WAIT_MS) / 1000
         context, session = fetch.session, fetch.session.session
         waiting = WaitingFetch(
-            session, fetch.enough_bytes, partial(self._reader.count, by_id=fetch.by_id)
+            session,
+            fetch.enough,
+            partial(self._reader.count, by_id=fetch.by_id, isolation=fetch.isolation),
         )
         is_over = False
         try:
             await self._transit.settled(arriving)
             while not reply.is_lost:
                 targets = () if context.is_over else session.look()
-                result = await self._reader.read(targets, fetch.max_bytes, by_id=fetch.by_id)
+                result = await self._reader.read(
+                    targets, fetch.max_bytes, by_id=fetch.by_id, isolation=fetch.isolation
+                )
                 if (
-                    fetch.is_enough(result)
+                    fetch.enough.is_found(result)
                     or waiting.has_enough
                     or context.is_over
                     or is_over
@@ -238,7 +255,7 @@ class FetchHandler:
         reads = result.reads
         if not result.has_lease:
             reads = yield from withheld(fetch.session.session.all())
-        aborted = () if fetch.request.isolation_level == READ_COMMITTED else None
+        is_committed = fetch.isolation == Isolation.READ_COMMITTED
         topics: list[FetchTopicResponse] = []
         partitions: list[FetchPartitionResponse] = []
         name, topic_id = None, None
@@ -251,7 +268,7 @@ class FetchHandler:
                     name, topic_id = target.topic, target.topic_id
                     partitions = []  # of one topic, as long as they follow each other
                     topics.append(FetchTopicResponse(name, topic_id, partitions))
-                partitions.append(_partition(read, aborted))
+                partitions.append(_partition(read, is_committed=is_committed))
         endpoints: Sequence[NodeEndpoint] = ()
         if result.has_error and version >= NODE_ENDPOINTS_SINCE:
             topics, endpoints = yield from name_leaders(self._cluster, fetch.context.client, topics)
@@ -319,7 +336,9 @@ class _Wait:
 class _Fetch:
     """One inflight request."""
 
-    __slots__ = ("by_id", "context", "enough_bytes", "max_bytes", "request", "session")
+    __slots__ = (
+        "by_id", "context", "enough", "isolation", "max_bytes", "request", "session"
+    )  # fmt: skip
 
     def __init__(
         self, context: RequestContext, request: FetchRequest, session: FetchContext, max_bytes: int
@@ -328,25 +347,24 @@ class _Fetch:
         self.request = request
         self.session = session
         self.max_bytes = max_bytes
-        self.enough_bytes = min(request.min_bytes, max_bytes)
         self.by_id = session.session.by_id
-
-    def is_enough(self, result: ReadResult) -> bool:
-        """Whether the answer need not wait any longer."""
-        return (
-            result.has_error
-            or self.request.max_wait_ms <= 0
-            or not self.session.session.partitions
-            or result.available_bytes >= self.enough_bytes
+        self.isolation = request.isolation_level
+        self.enough = Enough(
+            min_bytes=request.min_bytes,
+            max_bytes=max_bytes,
+            may_wait=request.max_wait_ms > 0 and bool(session.session.partitions),
         )
 
 
-def _partition(read: PartitionRead, aborted: tuple[()] | None) -> FetchPartitionResponse:
+def _partition(read: PartitionRead, *, is_committed: bool) -> FetchPartitionResponse:
+    aborted: Sequence[AbortedTransaction] | None = () if is_committed else None
+    if read.aborted:
+        aborted = [AbortedTransaction(it.producer_id, it.first_offset) for it in read.aborted]
     return FetchPartitionResponse(
         read.target.index,
         int(read.error),
         read.high_watermark,
-        read.high_watermark,
+        read.last_stable_offset,
         read.log_start_offset,
         aborted,
         -1,

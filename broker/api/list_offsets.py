@@ -1,10 +1,11 @@
 """ListOffsets (API key 2), versions 1 to 11.
 
 Behaviour:
-  * Timestamp -1 latest (the high watermark, which is the last stable offset while no transaction is open), -2 earliest,
-    -3 the record with the largest timestamp, -4 earliest local (the log start: nothing is tiered in Kafka's sense),
-    -5 latest tiered and -6 earliest pending upload (always -1), and by timestamp: the first record
-    by offset that is not older, found by the time index and then exactly, inside its batch.
+  * Timestamp -1 latest (the high watermark; under read_committed the last stable offset), -2 earliest, -3 the record
+    with the largest timestamp, -4 earliest local (the log start: nothing is tiered in Kafka's sense), -5 latest tiered
+    and -6 earliest pending upload (always -1), and by timestamp: the first record by offset that is not older, found by
+    the time index and then exactly, inside its batch.
+  * What was found by time, and may not be read under the request's isolation, is answered as if there were nothing.
   * A partition that is named twice is answered once, with INVALID_REQUEST.
   * A special value in a version that does not know it is UNSUPPORTED_VERSION for that partition.
   * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid: its state may be stale.
@@ -67,13 +68,17 @@ class ListOffsetsHandler:
                 if times > 1:
                     answer = self._error(partition, ErrorCode.INVALID_REQUEST)
                 else:
-                    answer = await self._look_up(context, topic.name, partition)
+                    answer = await self._look_up(
+                        context, topic.name, partition, request.isolation_level
+                    )
                 answers.append(answer)
             if answers:
                 topics.append(_Topic(name=topic.name, partitions=answers))
         return ListOffsetsResponse(topics=topics)
 
-    async def _look_up(self, context: RequestContext, topic: str, asked: _Asked) -> _Partition:
+    async def _look_up(
+        self, context: RequestContext, topic: str, asked: _Asked, isolation: int
+    ) -> _Partition:
         timestamp = asked.timestamp
         if timestamp < 0 and (
             timestamp < EARLIEST_PENDING_UPLOAD or context.version < SINCE_VERSION.get(timestamp, 0)
@@ -84,11 +89,11 @@ class ListOffsetsHandler:
         found = self._partitions.find(topic, asked.partition_index)
         if not isinstance(found, Partition):
             return self._error(asked, found)
-        code = found.check_leader_epoch(asked.current_leader_epoch)
+        code = found.reads.check_leader_epoch(asked.current_leader_epoch)
         if code != ErrorCode.NONE:
             return self._error(asked, code)
         try:
-            offset, record_timestamp = await self._offset(found, timestamp)
+            offset, record_timestamp = await self._offset(found, timestamp, isolation)
         except StorageError as error:
             logger.warning(
                 "ListOffsets failed: records could not be read", extra={"reason": repr(error)}
@@ -101,7 +106,7 @@ class ListOffsetsHandler:
             return self._error(asked, ErrorCode.CORRUPT_MESSAGE)
         if not self._partitions.is_lease_valid():
             return self._error(asked, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        epoch = -1 if offset < 0 else found.epoch_of(offset)
+        epoch = -1 if offset < 0 else found.reads.epoch_of(offset)
         return _Partition(
             partition_index=asked.partition_index,
             error_code=0,
@@ -110,19 +115,23 @@ class ListOffsetsHandler:
             leader_epoch=epoch,
         )
 
-    async def _offset(self, partition: Partition, timestamp: int) -> tuple[int, int]:
+    async def _offset(
+        self, partition: Partition, timestamp: int, isolation: int
+    ) -> tuple[int, int]:
         """(offset, its timestamp or -1)."""
         if timestamp == LATEST:
-            return partition.last_stable_offset, -1
+            return partition.reads.readable_end(isolation), -1
         if timestamp in (EARLIEST, EARLIEST_LOCAL):
-            return partition.log_start_offset, -1
+            return partition.reads.log_start_offset, -1
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
             return -1, -1
         if timestamp == MAX_TIMESTAMP:
             found = await find_newest(partition)
         else:
             found = await find_by_timestamp(partition, timestamp)
-        return found if found is not None else (-1, -1)
+        if found is None or found[0] >= partition.reads.readable_end(isolation):
+            return -1, -1
+        return found
 
     def _error(self, asked: _Asked, code: ErrorCode) -> _Partition:
         return _Partition(

@@ -62,9 +62,9 @@ class OffsetForLeaderEpochHandler:
         elif not self._partitions.is_lease_valid():
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER
         else:
-            code = found.check_leader_epoch(asked.current_leader_epoch)
+            code = found.reads.check_leader_epoch(asked.current_leader_epoch)
             if code == ErrorCode.NONE:
-                epoch, end_offset = found.end_offset_of_epoch(asked.leader_epoch)
+                epoch, end_offset = found.reads.end_offset_of_epoch(asked.leader_epoch)
         return _End(
             error_code=int(code),
             partition=asked.partition,

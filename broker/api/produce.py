@@ -58,10 +58,11 @@ from headrace.broker.partition.append_rules import (
 from headrace.broker.partition.arrivals import ExpectedPartition
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.opening_queue import PartitionKey
-from headrace.broker.partition.partition import Accepted, Partition
+from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID
 from headrace.broker.partition.refused_batches import RefusedBatches, RefusedKey
 from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.write_side import Accepted
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
 from headrace.daemon_threads import DaemonThreads
@@ -340,7 +341,7 @@ class ProduceHandler:
         if found.topic in INTERNAL_TOPICS and header.client_id != ADMIN_CLIENT_ID:
             return found, append_rules.before_acks(found, records) or _INTERNAL
         return found, append_rules.validate(
-            records, found.config, self._limits, version=header.api_version, now_ms=now_ms
+            records, found.writes.config, self._limits, version=header.api_version, now_ms=now_ms
         )
 
     def _append(self, produce: _Produce, by_topic: list[list[_Judged]]) -> _Steps[None]:
@@ -389,9 +390,7 @@ class ProduceHandler:
             found = self._partitions.find_by_id(topic.topic_id, index)
         else:
             found = self._partitions.find(topic.name, index)
-        if not isinstance(found, Partition):
-            return Rejection(found)
-        return found
+        return found if isinstance(found, Partition) else Rejection(found)
 
     def _append_one(
         self, judged: _Judged, now_ms: int, pending: PendingProduce
@@ -402,10 +401,11 @@ class ProduceHandler:
         if isinstance(outcome, Validated):
             assert partition is not None  # without one nothing is valid
             pending.waiting += 1
-            result = partition.append_validated(outcome, now_ms=now_ms, on_done=pending.batch_done)
+            writes = partition.writes
+            result = writes.append_validated(outcome, now_ms=now_ms, on_done=pending.batch_done)
             if isinstance(result, Accepted):
                 base_offset, append_time_ms = result
-                start_offset = partition.log_start_offset
+                start_offset = partition.reads.log_start_offset
                 fields = (index, 0, base_offset, append_time_ms, start_offset, (), None, None)
                 return tuple.__new__(ProducePartitionResponse, fields)
             pending.batch_done(None)

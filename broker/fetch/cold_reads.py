@@ -78,7 +78,7 @@ class ColdReads:
 
     async def _found(self, position: _Position, max_bytes: int) -> Batches:
         partition, offset = position
-        batches = await partition.read(offset, max_bytes)
+        batches = await partition.reads.read(offset, max_bytes)
         if position in self._detached and _size_bytes(batches) <= MAX_DETACHED_COPIED_BYTES:
             batches = [it._replace(payload=memoryview(bytes(it.payload))) for it in batches]
         return batches

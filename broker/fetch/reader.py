@@ -7,15 +7,18 @@ from collections.abc import Generator, Iterator, Sequence
 import msgspec
 
 from headrace.broker.fetch.cold_reads import ColdReads
+from headrace.broker.fetch.enough import cut_off
 from headrace.broker.fetch.read_failures import ReadFailures
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
 from headrace.broker.network.turn_share import TurnShare
-from headrace.broker.partition.partition import NO_LEADER_EPOCH, Partition
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.read_side import NO_LEADER_EPOCH, Isolation, ReadSide
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.storage_errors import code_of
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.errors import ErrorCode
+from headrace.protocol.partition_checkpoint import AbortedEntry
 from headrace.storage.errors import StorageError
 from headrace.storage.record_batch import StreamRecordBatch
 
@@ -33,10 +36,31 @@ class PartitionRead(msgspec.Struct):
     error: ErrorCode = ErrorCode.NONE
     partition: Partition | None = None
     high_watermark: int = -1
+    last_stable_offset: int = -1
+    readable_end: int = -1  # one of the two, as the fetch is isolated
+    is_committed: bool = False  # it is isolated from transactions that are ongoing
     log_start_offset: int = -1
+    aborted: Sequence[AbortedEntry] = ()  # transactions with records among `batches`
     batches: Sequence[StreamRecordBatch] = ()
     size_bytes: int = 0
     is_cold: bool = False  # its data is not in memory, and has not been read yet
+
+    @property
+    def log(self) -> ReadSide | None:
+        """What reads the partition's log; None if it is not open here."""
+        return None if self.partition is None else self.partition.reads
+
+    def cached(self, offset: int, max_bytes: int) -> Sequence[StreamRecordBatch] | None:
+        """Batches from memory that may be read; None when they must come from the bucket."""
+        assert self.partition is not None
+        batches = self.partition.reads.read_cached(offset, max_bytes)
+        return self.bounded(batches) if self.is_committed and batches else batches
+
+    def bounded(self, batches: Sequence[StreamRecordBatch]) -> Sequence[StreamRecordBatch]:
+        """Those of some batches that may be read: the log may have grown, and a transaction begins with a batch."""
+        if not batches or batches[-1].end_offset <= self.readable_end:
+            return batches
+        return [it for it in batches if it.base_offset < self.readable_end]
 
 
 class ReadResult(msgspec.Struct):
@@ -44,9 +68,7 @@ class ReadResult(msgspec.Struct):
 
     reads: list[PartitionRead] = msgspec.field(default_factory=list)
     size_bytes: int = 0
-    # What min_bytes is compared with. Where whole batches do not fill a limit although more data follows, the limit
-    # counts: otherwise a client whose min_bytes is near its limits would wait although there is enough data.
-    available_bytes: int = 0
+    available_bytes: int = 0  # what `min_bytes` is compared with
     has_error: bool = False
     has_cold: bool = False
     has_lease: bool = True  # else all partitions are `withheld`, whether they were read or not
@@ -70,7 +92,7 @@ class FetchReader:
         self._cold_reads = ColdReads(ReadFailures(metrics).note)
 
     def count(
-        self, target: SessionPartition, counted: CountedBytes | None, *, by_id: bool
+        self, target: SessionPartition, counted: CountedBytes | None, *, by_id: bool, isolation: int
     ) -> CountedBytes | None:
         """Listen to a partition, and count what may be read of it; None when it must be read to know.
 
@@ -78,20 +100,22 @@ class FetchReader:
             target: the partition.
             counted: of an earlier count, from which this one continues.
             by_id: whether topics go by id.
+            isolation: how much may be read, as requests say it.
         """
-        read = self._locate(target, by_id=by_id)
+        read = self._locate(target, by_id=by_id, isolation=isolation)
         if read.error is not ErrorCode.NONE:
             return None
-        assert read.partition is not None
-        target.listen(read.partition)
+        reads = read.log
+        assert reads is not None
+        target.listen(reads)
         if counted is None:
-            counted = CountedBytes(target.fetch_offset, 0, read.partition)
+            counted = CountedBytes(target.fetch_offset, 0, reads)
         offset, size_bytes, log = counted
-        if log is not read.partition:
+        if log is not reads:
             return None
-        if offset < read.high_watermark and size_bytes < max(1, target.max_bytes):
+        if offset < read.readable_end and size_bytes < max(1, target.max_bytes):
             room_bytes = target.max_bytes - size_bytes
-            batches = read.partition.read_cached(offset, room_bytes)
+            batches = read.cached(offset, room_bytes)
             if not batches:
                 return None
             found_bytes = sum([len(batch.payload) for batch in batches])
@@ -100,28 +124,28 @@ class FetchReader:
             else:
                 offset = batches[-1].end_offset
                 size_bytes += found_bytes
-                if offset < read.high_watermark:
-                    size_bytes = max(size_bytes, target.max_bytes)
+                if offset < read.readable_end:
+                    size_bytes = cut_off(size_bytes, target.max_bytes)
         return CountedBytes(offset, size_bytes, log)
 
     def read_cached(
-        self, targets: Sequence[SessionPartition], max_bytes: int, *, by_id: bool
+        self, targets: Sequence[SessionPartition], max_bytes: int, *, by_id: bool, isolation: int
     ) -> ReadResult:
         """Read what is in memory, without waiting; partitions that are not are marked cold."""
         result = ReadResult()
         for target in targets:
-            read = self._locate(target, by_id=by_id)
+            read = self._locate(target, by_id=by_id, isolation=isolation)
             result.reads.append(read)
             if read.error is not ErrorCode.NONE:
                 result.has_error = True
                 continue
             assert read.partition is not None
-            if target.fetch_offset >= read.high_watermark:
+            if target.fetch_offset >= read.readable_end:
                 continue
             budget = min(max_bytes - result.size_bytes, target.max_bytes)
             if result.size_bytes and budget <= 0:
                 continue
-            batches = read.partition.read_cached(target.fetch_offset, budget)
+            batches = read.cached(target.fetch_offset, budget)
             if batches is None:
                 read.is_cold = True
                 result.has_cold = True
@@ -130,7 +154,7 @@ class FetchReader:
         return self._withhold_without_lease(result)
 
     async def read(
-        self, targets: Sequence[SessionPartition], max_bytes: int, *, by_id: bool
+        self, targets: Sequence[SessionPartition], max_bytes: int, *, by_id: bool, isolation: int
     ) -> ReadResult:
         """Read every target, from the bucket if necessary; cold targets are read concurrently.
 
@@ -140,13 +164,13 @@ class FetchReader:
         result = ReadResult()
         pending: deque[PartitionRead] = deque()
         for position, target in enumerate(targets, 1):
-            read = self._locate(target, by_id=by_id)
+            read = self._locate(target, by_id=by_id, isolation=isolation)
             result.reads.append(read)
-            if read.partition is not None:
-                target.listen(read.partition)
+            if read.log is not None:
+                target.listen(read.log)
             if read.error is not ErrorCode.NONE:
                 result.has_error = True
-            elif target.fetch_offset < read.high_watermark:
+            elif target.fetch_offset < read.readable_end:
                 pending.append(read)
             if position % SLICE_PARTITIONS == 0:
                 await self._turns.pause()
@@ -180,6 +204,8 @@ class FetchReader:
             read.error = code_of(error)
         else:
             read.is_cold = planned.batches is None
+            if planned.batches is not None and read.is_committed:
+                planned.batches = read.bounded(planned.batches)
 
     def _withhold_without_lease(self, result: ReadResult) -> ReadResult:
         if self.partitions.is_lease_valid():
@@ -189,9 +215,13 @@ class FetchReader:
     def _take_planned(self, result: ReadResult, planned: "_Planned", max_bytes: int) -> None:
         if planned.batches is None:
             return  # an error, or not yet
+        read = planned.read
+        if read.is_committed and _has_forgotten(read):
+            read.error = ErrorCode.OFFSET_OUT_OF_RANGE
+            return
         # Less than planned if an earlier first batch was larger than its limit.
         budget = min(max_bytes - result.size_bytes, planned.max_bytes)
-        self._take(result, planned.read, planned.batches, budget)
+        self._take(result, read, planned.batches, budget)
 
     def _take(
         self,
@@ -212,13 +242,18 @@ class FetchReader:
         read.batches = batches if count == len(batches) else batches[:count]
         read.size_bytes = size
         result.size_bytes += size
-        if read.partition is not None and read.partition.traffic is not None:
-            read.partition.traffic.read(size)
         reached = batches[count - 1].end_offset if count else read.target.fetch_offset
-        result.available_bytes += max(size, budget) if reached < read.high_watermark else size
+        partition = read.partition
+        if partition is not None:
+            if partition.traffic is not None:
+                partition.traffic.read(size)
+            if read.is_committed and partition.state.transactions is not None:
+                offset = read.target.fetch_offset
+                read.aborted = partition.reads.aborted_between(offset, reached)
+        result.available_bytes += cut_off(size, budget) if reached < read.readable_end else size
 
-    def _locate(self, target: SessionPartition, *, by_id: bool) -> PartitionRead:
-        read = PartitionRead(target)
+    def _locate(self, target: SessionPartition, *, by_id: bool, isolation: int) -> PartitionRead:
+        read = PartitionRead(target, is_committed=isolation == Isolation.READ_COMMITTED)
         if by_id:
             found = self.partitions.find_by_id(target.topic_id, target.index)
         else:
@@ -226,15 +261,19 @@ class FetchReader:
         if not isinstance(found, Partition):
             read.error = found
             return read
-        read.partition = found
+        read.partition, log = found, found.reads
         if target.current_leader_epoch != NO_LEADER_EPOCH:
-            read.error = found.check_leader_epoch(target.current_leader_epoch)
-        high_watermark = read.high_watermark = found.high_watermark
-        log_start_offset = read.log_start_offset = found.log_start_offset
+            read.error = log.check_leader_epoch(target.current_leader_epoch)
+        high_watermark = read.high_watermark = log.high_watermark
+        read.last_stable_offset = read.readable_end = high_watermark
+        if found.state.transactions is not None:
+            read.last_stable_offset = log.last_stable_offset
+            read.readable_end = log.readable_end(isolation)
+        log_start_offset = read.log_start_offset = log.log_start_offset
         if (
             read.error is ErrorCode.NONE
             and not log_start_offset <= target.fetch_offset <= high_watermark
-            and not log_start_offset <= target.fetch_offset <= found.log_end_offset
+            and not log_start_offset <= target.fetch_offset <= log.log_end_offset
         ):
             read.error = ErrorCode.OFFSET_OUT_OF_RANGE
         return read
@@ -252,16 +291,23 @@ def withheld(
     return reads
 
 
+def _has_forgotten(read: PartitionRead) -> bool:
+    """Whether records that were read were deleted meanwhile, and with them what was aborted of them."""
+    found = read.partition
+    if found is None or found.state.transactions is None:
+        return False
+    return found.reads.log_start_offset > read.target.fetch_offset
+
+
 def counted(reads: Sequence[PartitionRead]) -> Iterator[tuple[SessionPartition, CountedBytes]]:
     """What was found of each partition, for a Fetch that goes on waiting."""
     for read in reads:
         target = read.target
-        reached, size_bytes = target.fetch_offset, read.size_bytes
-        if read.batches:
-            reached = read.batches[-1].end_offset
-        if reached < read.high_watermark:
-            size_bytes = max(size_bytes, target.max_bytes)
-        yield target, CountedBytes(reached, size_bytes, read.partition)
+        reached = read.batches[-1].end_offset if read.batches else target.fetch_offset
+        size_bytes = read.size_bytes
+        if reached < read.readable_end:
+            size_bytes = cut_off(size_bytes, target.max_bytes)
+        yield target, CountedBytes(reached, size_bytes, read.log)
 
 
 class _Planned(msgspec.Struct):
@@ -281,8 +327,8 @@ def _next_wave(pending: deque[PartitionRead], taken_bytes: int, max_bytes: int) 
     wave: list[_Planned] = []
     cold = planned_bytes = 0
     while pending and cold < MAX_COLD_READS and len(wave) < SLICE_PARTITIONS:
-        target, partition = pending[0].target, pending[0].partition
-        assert partition is not None
+        read = pending[0]
+        target = read.target
         room = max_bytes - taken_bytes
         if taken_bytes and min(room, target.max_bytes) <= 0:
             pending.popleft()
@@ -290,7 +336,7 @@ def _next_wave(pending: deque[PartitionRead], taken_bytes: int, max_bytes: int) 
         if wave and room - planned_bytes < max(1, target.max_bytes):
             break
         budget = min(room, target.max_bytes)
-        batches = partition.read_cached(target.fetch_offset, budget)
+        batches = read.cached(target.fetch_offset, budget)
         cold += batches is None
         planned_bytes += budget if batches is None else sum(len(it.payload) for it in batches)
         wave.append(_Planned(pending.popleft(), budget, batches))

@@ -6,8 +6,8 @@
 | (0 or id, 0) | full fetch, which begins a session; one with this id is closed |
 | (id, n > 0) | incremental: names only changed partitions, and those to forget |
 
-An incremental answer leaves out partitions without news: no records, no error, high watermark and log
-start offset as in the last answer. A partition that returned records moves to the end of the session,
+An incremental answer leaves out partitions without news: no records, no error, high watermark, last stable offset and
+log start offset as in the last answer. A partition that returned records moves to the end of the session,
 so that every partition gets its turn when the limits are too small for all of them.
 
 A Fetch reads only the partitions that may have news (`FetchSession.changed`). A partition is left out when
@@ -41,7 +41,7 @@ SessionPartitionKey = tuple[str | int, int]  # name or number of the id, and ind
 
 
 class Log(Protocol):
-    """What a session listens to (`Partition`)."""
+    """What a session listens to (`ReadSide`)."""
 
     def add_reader(self, reader: Callable[[], None]) -> None:
         """Call `reader` once when the log has moved."""
@@ -73,7 +73,7 @@ class PartitionRead(Protocol):
         ...
 
     @property
-    def partition(self) -> Log | None:
+    def log(self) -> Log | None:
         """The log; None if it is not open here."""
         ...
 
@@ -85,6 +85,16 @@ class PartitionRead(Protocol):
     @property
     def high_watermark(self) -> int:
         """High watermark for the answer; -1 unknown."""
+        ...
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Last stable offset for the answer; -1 unknown."""
+        ...
+
+    @property
+    def readable_end(self) -> int:
+        """End of what this fetch may read; -1 unknown."""
         ...
 
     @property
@@ -118,6 +128,7 @@ class SessionPartition:
         "fetch_offset",
         "high_watermark",
         "index",
+        "last_stable_offset",
         "log_start_offset",
         "max_bytes",
         "topic",
@@ -139,6 +150,7 @@ class SessionPartition:
         self.topic_id = topic_id
         self.index = asked.partition_index
         self.high_watermark = -1
+        self.last_stable_offset = -1
         self.log_start_offset = -1
         self.turn = turn  # partitions are read in this order
         self.current_leader_epoch = asked.current_leader_epoch
@@ -157,10 +169,12 @@ class SessionPartition:
             read.size_bytes > 0
             or read.error != 0
             or read.high_watermark != self.high_watermark
+            or read.last_stable_offset != self.last_stable_offset
             or read.log_start_offset != self.log_start_offset
         )
         # After an error the next read of the partition is always answered.
         self.high_watermark = -1 if read.error != 0 else read.high_watermark
+        self.last_stable_offset = read.last_stable_offset
         self.log_start_offset = read.log_start_offset
         return is_news
 
@@ -197,6 +211,7 @@ class FetchSession:
 
     def __init__(self, *, by_id: bool) -> None:
         self.by_id = by_id
+        self.isolation = 0  # of the latest request
         # In the order in which they are read.
         self.partitions: dict[SessionPartitionKey, SessionPartition] = {}
         self.changed: set[SessionPartition] = set()  # may have news; it listens to all others
@@ -213,6 +228,11 @@ class FetchSession:
     def _changes(self, request: FetchRequest) -> Generator[None, None, None]:
         """Add, change or forget one partition after the other; it stops before each."""
         partitions, by_id = self.partitions, self.by_id
+        if request.isolation_level != self.isolation:
+            self.isolation = request.isolation_level
+            for partition in list(partitions.values()):  # each may be read up to another end
+                yield
+                self.changed.add(partition)
         for topic in request.topics:
             name = _number(topic.topic_id) if by_id else topic.name
             for asked in topic.partitions:
@@ -272,12 +292,12 @@ class FetchSession:
                 answered.append(read)
             if read.size_bytes > 0 and in_turns:
                 self._to_the_end(target)
-            if read.error != 0 or target.fetch_offset < read.high_watermark:
+            if read.error != 0 or target.fetch_offset < read.readable_end:
                 changed.add(target)
             elif target not in moved:
                 changed.discard(target)
-                if read.partition is not None:
-                    target.listen(read.partition)
+                if read.log is not None:
+                    target.listen(read.log)
         return answered
 
     def _to_the_end(self, target: SessionPartition) -> None:

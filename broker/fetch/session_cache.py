@@ -142,7 +142,8 @@ class FetchSessions:
         self._sessions.move_to_end(session.session_id)
         session.epoch = next_epoch(session.epoch)
         context = IncrementalContext(session)
-        if request.topics or request.forgotten:
+        is_isolated_anew = request.isolation_level != session.isolation
+        if request.topics or request.forgotten or is_isolated_anew:
             yield from session.update(request)
             if session.is_closed:
                 return context

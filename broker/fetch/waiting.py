@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from headrace.broker.fetch.enough import Enough
 from headrace.broker.fetch.session import FetchSession, Log, SessionPartition
 
 
@@ -10,7 +11,7 @@ class CountedBytes(NamedTuple):
     """What may be read of one partition."""
 
     end_offset: int  # of what was counted
-    size_bytes: int  # as for `ReadResult.available_bytes`
+    size_bytes: int  # that are available, see `Enough`
     log: Log | None  # in which it was counted; another one may have come in its place
 
 
@@ -21,11 +22,11 @@ Count = Callable[[SessionPartition, CountedBytes | None], CountedBytes | None]
 class WaitingFetch:
     """What a Fetch waits for: so many bytes, or a partition that must be read."""
 
-    __slots__ = ("_count", "_counted", "_enough_bytes", "_session", "available_bytes", "must_read")
+    __slots__ = ("_count", "_counted", "_enough", "_session", "available_bytes", "must_read")
 
-    def __init__(self, session: FetchSession, enough_bytes: int, count: Count) -> None:
+    def __init__(self, session: FetchSession, enough: Enough, count: Count) -> None:
         self._session = session
-        self._enough_bytes = enough_bytes
+        self._enough = enough
         self._count = count
         self._counted: dict[SessionPartition, CountedBytes] = {}
         self.available_bytes = 0
@@ -34,7 +35,7 @@ class WaitingFetch:
     @property
     def has_enough(self) -> bool:
         """Whether what was counted is enough."""
-        return self.available_bytes >= self._enough_bytes
+        return self._enough.is_counted(self.available_bytes)
 
     def begin(self) -> None:
         """Continue from what a read has found, which `add` tells; what moved meanwhile is counted next."""

@@ -5,6 +5,10 @@ and on a compacted topic each has a key. Timestamps are checked record by record
 corrected. Compressed records are looked at as `headrace.produce.validate.compressed` says, and always where the topic's
 rules need them: keys on a compacted topic, or another codec than the producer's.
 
+Who appends, the *origin*, decides what else a batch may be. Clients may write neither control batches nor, as long as
+they cannot begin transactions, transactional ones. A coordinator of this broker writes records, in a transaction or
+not, and without sequences. A marker is a control batch of one record that says how a transaction ended.
+
 The checks take time in proportion to the records, so those of all but small batches are a generator: see
 `headrace.protocol.records.walk`.
 
@@ -12,6 +16,7 @@ Source: LogValidator.java and UnifiedLog.java of Apache Kafka 4.4.
 """
 
 from collections.abc import Generator
+from enum import Enum, auto
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -41,6 +46,7 @@ from headrace.protocol.records.compression import (
     decompress,
     has_linked_blocks,
 )
+from headrace.protocol.records.control import EndOfTransaction, decode_end
 from headrace.protocol.records.errors import (
     DecompressionLimitError,
     RecordsError,
@@ -68,6 +74,14 @@ _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _T = TypeVar("_T")
 
 
+class AppendOrigin(Enum):
+    """Who appends a batch."""
+
+    CLIENT = auto()  # by a Produce request
+    COORDINATOR = auto()  # of this broker: its records
+    MARKER = auto()  # the coordinator of transactions: the end of one
+
+
 class Rejection(NamedTuple):
     """Why a batch was refused; nothing was appended."""
 
@@ -82,6 +96,7 @@ class Validated(NamedTuple):
     header: BatchHeader
     records: memoryview
     append_time_ms: int  # NO_TIMESTAMP unless the topic stamps batches itself
+    marker: EndOfTransaction | None = None
 
 
 class ValidationLimits(msgspec.Struct, frozen=True):
@@ -94,6 +109,8 @@ class ValidationLimits(msgspec.Struct, frozen=True):
 Steps = Generator[Slice, None, Validated | Rejection]
 
 
+NO_VERSION = 1 << 15  # of Produce: no client has sent the batch, so none is too old for it
+_NO_MARKER = Rejection(ErrorCode.INVALID_RECORD, "the batch is no marker of a transaction")
 _CORRUPT = Rejection(ErrorCode.CORRUPT_MESSAGE, "the batch is damaged")
 _INCOMPLETE = Rejection(ErrorCode.INVALID_RECORD, "the batch is longer than what was sent")
 
@@ -132,9 +149,16 @@ def before_acks(found: object, records: memoryview | None) -> Rejection | None:
 
 
 def check_header(
-    header: BatchHeader, records: memoryview, config: EffectiveTopicConfig, version: int
+    header: BatchHeader,
+    records: memoryview,
+    config: EffectiveTopicConfig,
+    origin: AppendOrigin,
+    version: int,
 ) -> Rejection | None:
-    """Check a batch by its header and checksum; None when nothing is wrong with them."""
+    """Check a batch by its header and checksum; None when nothing is wrong with them.
+
+    `version` is the client's of Produce.
+    """
     if len(records) > config.max_message_bytes:
         return _too_large(len(records), config)
     # At once: to look a field up by its name takes longer than to compare it.
@@ -147,20 +171,22 @@ def check_header(
         return Rejection(
             ErrorCode.INVALID_RECORD, "record count and last offset delta do not match"
         )
-    if producer_id >= 0 and (sequence < 0 or epoch < 0):
+    if producer_id >= 0 and (epoch < 0 or (sequence < 0 and origin is AppendOrigin.CLIENT)):
         return Rejection(ErrorCode.INVALID_RECORD, "idempotent batch without epoch or sequence")
     if flags & _CHECKED_FLAGS:
-        return _check_attributes(header, records, version)
+        return _check_attributes(header, records, origin, version)
     return None
 
 
-def _check_attributes(header: BatchHeader, records: memoryview, version: int) -> Rejection | None:
-    if header.is_control:
+def _check_attributes(
+    header: BatchHeader, records: memoryview, origin: AppendOrigin, version: int
+) -> Rejection | None:
+    if header.is_control and origin is not AppendOrigin.MARKER:
         return Rejection(ErrorCode.INVALID_RECORD, "clients may not write control batches")
     rejection = _check_codec(header, records, version)
     if rejection is not None:
         return rejection
-    if header.is_transactional:
+    if header.is_transactional and origin is AppendOrigin.CLIENT:
         return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
     return None
 
@@ -191,10 +217,13 @@ def validate(
     config: EffectiveTopicConfig,
     limits: ValidationLimits,
     *,
-    version: int,
+    origin: AppendOrigin = AppendOrigin.CLIENT,
+    version: int = NO_VERSION,
     now_ms: int,
 ) -> Validated | Rejection | Steps:
-    """Check what a client sent for one partition. `records` must be writable: its header may be corrected.
+    """Check what is to be appended to one partition. `records` must be writable: its header may be corrected.
+
+    `version` is a client's of Produce.
 
     Most batches are small and have nothing unusual about them; the steps are those that any other one needs.
     """
@@ -202,9 +231,11 @@ def validate(
     if isinstance(header, Rejection):
         return header
     assert records is not None  # parse_single_batch refuses that
-    rejection = check_header(header, records, config, version)
+    rejection = check_header(header, records, config, origin, version)
     if rejection is not None:
         return rejection
+    if origin is AppendOrigin.MARKER:
+        return _checked_marker(header, records, config, now_ms)
     if header.attributes & CODEC_MASK:
         return _in_steps(header, records, config, limits, now_ms)
     walk = None
@@ -219,6 +250,22 @@ def validate(
                 return newest
             return _stamped(header, records, newest, config, now_ms)
     return _in_steps(header, records, config, limits, now_ms, walk)
+
+
+def _checked_marker(
+    header: BatchHeader, records: memoryview, config: EffectiveTopicConfig, now_ms: int
+) -> Validated | Rejection:
+    if header.attributes & _CHECKED_FLAGS != TRANSACTIONAL_FLAG | CONTROL_FLAG:
+        return _NO_MARKER
+    if header.producer_id < 0 or header.records_count != 1:
+        return _NO_MARKER
+    try:
+        marker = decode_end(records)
+    except RecordsError as error:
+        return Rejection(ErrorCode.INVALID_RECORD, f"the marker cannot be read: {error}")
+    if marker is None:
+        return _NO_MARKER
+    return _stamped(header, records, header.max_timestamp, config, now_ms)._replace(marker=marker)
 
 
 def _in_steps(
@@ -277,7 +324,7 @@ def _stamped(
         set_timestamp_type(records, time_ms, is_log_append_time=stamped)
         header = parse_header(records)
     # What its constructor does, without a call of Python code.
-    return tuple.__new__(Validated, (header, records, now_ms if stamped else NO_TIMESTAMP))
+    return tuple.__new__(Validated, (header, records, now_ms if stamped else NO_TIMESTAMP, None))
 
 
 def _check_by_header(

@@ -1,7 +1,7 @@
 """When checkpoints of a partition are due, and its state as one and from one. Pure.
 
-Opening a partition reads the last checkpoint and then the headers of the batches after it, never the whole log. The
-format is `headrace.protocol.partition_checkpoint`.
+Opening a partition reads the last checkpoint and then the headers and markers of the batches after it, never the whole
+log. The format is `headrace.protocol.partition_checkpoint`.
 """
 
 from headrace.broker.partition.leader_epochs import LeaderEpochs
@@ -22,7 +22,7 @@ def interval_bytes(last_bytes: int, max_bytes: int) -> int:
 
 def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
     """Encode the state of a partition whose log ends at `offset`."""
-    times = state.times
+    times, transactions = state.times, state.transactions
     checkpoint = Checkpoint(
         offset=offset,
         log_start_offset=log_start_offset,
@@ -35,6 +35,8 @@ def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
         start_bytes=times.start_bytes,
         end_bytes=times.end_bytes,
         producers_lost_ms=state.producers.lost_ms,
+        ongoing=[] if transactions is None else list(transactions.listed),
+        aborted=[] if transactions is None else list(transactions.aborted),
     )
     return encode(checkpoint)
 
@@ -44,6 +46,7 @@ def restore(
 ) -> None:
     """Load a checkpoint into `state`, replacing what it holds; `latest_ms` as in `PartitionState.apply`."""
     state.producers.restore(checkpoint.producers, checkpoint.producers_lost_ms)
+    state.restore_transactions(checkpoint.ongoing, checkpoint.aborted)
     state.epochs = LeaderEpochs(checkpoint.leader_epochs)
     state.times.restore(
         checkpoint.time_entries,

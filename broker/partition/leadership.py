@@ -134,7 +134,7 @@ class PartitionLeadership:
                 if kind == TOPIC_RESOURCE and found is not None:
                     config = self._effective_config(new, name)
                     for partition in self._registry.of_topic(found):
-                        partition.config = config
+                        partition.writes.config = config
 
     def _leave_deleted(self, old: MetadataImage, new: MetadataImage) -> Generator[None, None, None]:
         """Stop serving what the next image lacks, in steps: a topic may have 50,000 partitions."""
@@ -306,7 +306,7 @@ class PartitionLeadership:
         if self._client.image.topic_by_id(topic.topic_id) is None:
             partition.discard()
             return
-        partition.config = self._effective_config(self._client.image, topic.name)
+        partition.writes.config = self._effective_config(self._client.image, topic.name)
         self._registry.add(partition)
 
     def _warn_not_opened(self, topic: TopicImage, index: int, reason: str) -> None:
@@ -367,7 +367,7 @@ class PartitionLeadership:
         if restored.checkpoints_lost:
             partition.checkpoints.found_damaged()
         for found in restored.damage:
-            partition.damage.add(found)
+            partition.reads.damage.add(found)
         first = restored.damage[0] if restored.damage else None
         logger.error(
             "partition opened past damage: what is damaged cannot be read, everything else is served",

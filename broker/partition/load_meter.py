@@ -10,7 +10,7 @@ from typing import Final
 
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
-from headrace.broker.partition.traffic import Traffic, TrafficAverages, TrafficSample
+from headrace.broker.partition.traffic import TrafficAverages, TrafficSample
 from headrace.loop_slices import LoopSlices
 from headrace.metadata.rpc.loads import Loads
 
@@ -71,7 +71,7 @@ def _samples(partitions: Iterable[Partition]) -> Iterator[TrafficSample]:
     for partition in partitions:
         traffic = partition.traffic
         if traffic is None:
-            partition.traffic = Traffic()
+            partition.count_traffic()
             continue
         (data_stream_id, _), _ = partition.streams
         yield TrafficSample(data_stream_id, traffic.bytes_in, traffic.bytes_out, traffic.requests)

@@ -1,12 +1,12 @@
 """Checkpoints that end the partitions of a log that is drained: their new leaders need not read records back. Pure.
 
-Of each partition the newest checkpoint in the log is kept, and the headers of the batches behind it; of one that never
-had a checkpoint and begins in the log, those of all batches. In the end they
-are applied, and one checkpoint of the partition's end is added to its meta stream, as its owner would have done. It is
-committed with the last of what it covers, or after that. Nothing is added where that is not known to be right, and the
-new leader replays as after any other end:
+Of each partition the newest checkpoint in the log is kept, and the headers of the batches behind it, and what their
+markers say: how a transaction ended is in the record, not in the header. Of one that never had a checkpoint and begins
+in the log, those of all batches are kept. In the end they are applied, and one checkpoint of the partition's end is
+added to its meta stream, as its owner would have done. It is committed with the last of what it covers, or after that.
+Nothing is added where that is not known to be right, and the new leader replays as after any other end:
 
-- the newest checkpoint is not in the log, or is damaged, or there is no room for it in `MAX_HELD_BYTES`;
+- the newest checkpoint is not in the log, or it or a marker is damaged, or there is no room for it in `MAX_HELD_BYTES`;
 - batches between the checkpoint and the committed end are missing here, or the checkpoint is ahead of that end;
 - the meta stream goes on behind it: a drain before this one has added a checkpoint.
 """
@@ -17,14 +17,16 @@ from typing import Final, NamedTuple
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.state import PartitionState
 from headrace.protocol import partition_checkpoint
-from headrace.protocol.records.batch import HEADER_BYTES, parse_header
+from headrace.protocol.records.batch import HEADER_BYTES, is_control_batch, parse_header
+from headrace.protocol.records.control import EndOfTransaction, decode_end
 from headrace.protocol.records.errors import RecordsError
 from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import StreamRecordBatch
 
 MAX_PARTITIONS: Final = 2_000
 MAX_CHECKPOINT_BYTES: Final = 512 * 1024  # decoded in one turn of the loop: 10 ms
-MAX_HELD_BYTES: Final = 32 * 1024 * 1024  # checkpoints and headers
+MAX_HELD_BYTES: Final = 32 * 1024 * 1024  # checkpoints, headers and markers
+MARKER_BYTES: Final = 256  # in memory
 HEADERS_AT_ONCE: Final = 64
 
 
@@ -40,17 +42,18 @@ class DrainedPartition(NamedTuple):
 class _Tail:
     """The newest checkpoint of a partition, or its beginning, and what came behind it."""
 
-    __slots__ = ("end_offset", "headers", "partition", "payload")
+    __slots__ = ("end_offset", "headers", "markers", "partition", "payload")
 
     def __init__(self, partition: DrainedPartition, end_offset: int, payload: bytes) -> None:
         self.partition = partition
         self.end_offset = end_offset  # of the meta stream
         self.payload = payload  # empty: there is no checkpoint before
         self.headers = bytearray()
+        self.markers: dict[int, EndOfTransaction | None] = {}  # by the offset of their batch
 
     @property
     def held_bytes(self) -> int:
-        return len(self.payload) + len(self.headers)
+        return len(self.payload) + len(self.headers) + MARKER_BYTES * len(self.markers)
 
 
 class LogCheckpoints:
@@ -87,11 +90,17 @@ class LogCheckpoints:
         followed = self._tails.get(batch.stream_id) or self._begun(batch)
         if followed is None:
             return
-        if not self._has_room(HEADER_BYTES):
-            self._forget(batch.stream_id)
-            return
+        before_bytes = followed.held_bytes
+        if is_control_batch(batch.payload):
+            try:
+                followed.markers[batch.base_offset] = decode_end(batch.payload)
+            except RecordsError:
+                self._forget(batch.stream_id)
+                return
         followed.headers += batch.payload[:HEADER_BYTES]
-        self._held_bytes += HEADER_BYTES
+        self._held_bytes += followed.held_bytes - before_bytes
+        if self._held_bytes > MAX_HELD_BYTES:
+            self._forget(batch.stream_id)
 
     def _begun(self, batch: StreamRecordBatch) -> _Tail | None:
         """Begin with the first batch of a partition that has no checkpoint."""
@@ -148,10 +157,12 @@ class LogCheckpoints:
             if batch_end > offset:
                 if header.base_offset != offset:
                     return None
-                epoch, size_bytes = header.partition_leader_epoch, header.size_bytes
-                state.apply(header, offset, epoch, size_bytes, now_ms, segment_ms, latest_ms)
+                marker, epoch = tail.markers.get(offset), header.partition_leader_epoch
+                state.apply(header, marker, offset, epoch, now_ms, segment_ms, latest_ms)
                 offset = batch_end
             if number % HEADERS_AT_ONCE == 0:
+                if state.transactions is not None:
+                    state.transactions.acknowledged(offset)
                 yield
         if offset != end_offset:
             return None

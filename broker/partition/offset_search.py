@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 
 from headrace.broker.partition.append_rules import MAX_DECOMPRESSED_BYTES
 from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.read_side import ReadSide
 from headrace.broker.partition.time_index import NO_TIMESTAMP, Segment
 from headrace.daemon_threads import in_own_thread
 from headrace.protocol.records.batch import newest_timestamp, parse_header
@@ -23,10 +24,11 @@ async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[in
     start = partition.state.times.start_of_search(timestamp_ms)
     if start is None:
         return None
-    log_start = partition.log_start_offset
+    reads = partition.reads
+    log_start = reads.log_start_offset
     offset = max(start, log_start)
-    while offset < partition.high_watermark:
-        for batch in await partition.read(offset, READ_BYTES):
+    while offset < reads.high_watermark:
+        for batch in await reads.read(offset, READ_BYTES):
             offset = batch.base_offset + batch.count
             if newest_timestamp(parse_header(batch.payload)) < timestamp_ms:
                 continue
@@ -43,7 +45,8 @@ async def find_newest(partition: Partition) -> tuple[int, int] | None:
     The index holds the newest batch of each segment. If that batch is deleted, or not acknowledged yet, the segment
     is read.
     """
-    log_start, high_watermark = partition.log_start_offset, partition.high_watermark
+    reads = partition.reads
+    log_start, high_watermark = reads.log_start_offset, reads.high_watermark
     known: Segment | None = None
     unknown: list[Segment] = []
     for segment in partition.state.times.segments():
@@ -55,20 +58,20 @@ async def find_newest(partition: Partition) -> tuple[int, int] | None:
             known = segment
     best: tuple[int, int] | None = None
     if known is not None:
-        best = await _newest_of((await partition.read(known.max_offset, 1))[0], log_start)
+        best = await _newest_of((await reads.read(known.max_offset, 1))[0], log_start)
     for segment in unknown:
         if best is None or segment.max_ms >= best[1]:
-            best = _newer(best, await _newest_of_segment(partition, segment))
+            best = _newer(best, await _newest_of_segment(reads, segment))
     return best
 
 
-async def _newest_of_segment(partition: Partition, segment: Segment) -> tuple[int, int] | None:
-    log_start = partition.log_start_offset
+async def _newest_of_segment(reads: ReadSide, segment: Segment) -> tuple[int, int] | None:
+    log_start = reads.log_start_offset
     offset = max(segment.start, log_start)
-    end = partition.high_watermark if segment.end is None else segment.end
+    end = reads.high_watermark if segment.end is None else segment.end
     best: tuple[int, int] | None = None
-    while offset < min(end, partition.high_watermark):
-        for batch in await partition.read(offset, READ_BYTES):
+    while offset < min(end, reads.high_watermark):
+        for batch in await reads.read(offset, READ_BYTES):
             if batch.base_offset >= end:
                 return best
             offset = batch.base_offset + batch.count

@@ -1,4 +1,4 @@
-"""Opening a partition: reads the last checkpoint, then the headers of the batches after it.
+"""Opening a partition: reads the last checkpoint, then the headers and markers of the batches after it.
 
 Damage costs reads of the damaged place only. A checkpoint that cannot be read is passed over: the one before it is
 used, or the log is replayed from its start. Batches that cannot be read are passed over as well, up to the next
@@ -15,6 +15,7 @@ from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_M
 from headrace.invariants import require
 from headrace.protocol import partition_checkpoint
 from headrace.protocol.records.batch import newest_timestamp, parse_header
+from headrace.protocol.records.control import decode_end
 from headrace.storage.errors import DAMAGE, StorageError
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.stream import Stream
@@ -134,6 +135,8 @@ class _Replay:
             for batch in batches:
                 self._apply(batch)
                 offset = batch.base_offset + batch.count
+            if self._state.transactions is not None:
+                self._state.transactions.acknowledged(offset)
         # They may have been written until just now.
         self._end_skipping(offset, self._now_ms)
         return self._damage
@@ -144,13 +147,12 @@ class _Replay:
         newest_ms = min(newest_timestamp(header), self._latest_ms) - 1
         is_known = 0 <= newest_ms < self._now_ms
         self._end_skipping(batch.base_offset, newest_ms if is_known else self._now_ms)
-        epoch, size_bytes = header.partition_leader_epoch, len(batch.payload)
-        self.applied_bytes += size_bytes
+        self.applied_bytes += len(batch.payload)
         self._state.apply(
             header,
+            decode_end(batch.payload) if header.is_control else None,
             batch.base_offset,
-            epoch,
-            size_bytes,
+            header.partition_leader_epoch,
             self._now_ms,
             self._segment_ms,
             self._latest_ms,

@@ -8,11 +8,18 @@ it does not know; here, until what was lost would have expired, such a producer 
 else is OUT_OF_ORDER_SEQUENCE_NUMBER: it may be a repetition of a batch that is stored where nobody can read it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-from headrace.protocol.partition_checkpoint import NOT_LOST, BatchMetadata, ProducerEntry
+import msgspec
+
+from headrace.protocol.partition_checkpoint import (
+    NO_COORDINATOR_EPOCH,
+    NOT_LOST,
+    BatchMetadata,
+    ProducerEntry,
+)
 
 NO_PRODUCER_ID = -1
 BATCHES_RETAINED = 5  # as in Kafka: bounds a client's max.in.flight.requests.per.connection
@@ -48,13 +55,15 @@ def last_sequence(first_sequence: int, count: int) -> int:
 class ProducerStates:
     """All producers of a partition.
 
-    Holds at most `max_producers` of them; the one that was idle for longest is dropped first.
+    Holds at most `max_producers` of them; the one that was idle for longest is dropped first, and none in a transaction
+    unless all are.
     """
 
     def __init__(self, *, expiration_ms: int, max_producers: int = 100_000) -> None:
         self._expiration_ms = expiration_ms
         self._max_producers = max_producers
         self._entries: dict[int, ProducerEntry] = {}  # in order of last use
+        self.busy: Container[int] = ()  # those in a transaction
         self.lost_ms = NOT_LOST  # when state was lost, until whatever was lost would have expired
 
     def __len__(self) -> int:
@@ -73,8 +82,8 @@ class ProducerStates:
             return _STALE_EPOCH
         if epoch > entry.epoch:
             return _APPEND if first_sequence == 0 else _OUT_OF_ORDER
-        if not entry.batches:
-            return _APPEND
+        if not entry.batches:  # of this epoch only a marker is known, or records without a sequence
+            return _APPEND if first_sequence == 0 else _OUT_OF_ORDER
         last = last_sequence(first_sequence, count)
         for batch in entry.batches:
             if batch.first_sequence == first_sequence and batch.last_sequence == last:
@@ -86,24 +95,65 @@ class ProducerStates:
         """Whether the batch with this first sequence would be appended, and is no repetition."""
         return self.check(producer_id, epoch, sequence, 1).outcome is SequenceCheck.APPEND
 
-    def update(self, producer_id: int, epoch: int, batch: BatchMetadata, now_ms: int) -> None:
-        """Record an appended batch, live or replayed.
+    def is_stale(self, producer_id: int, epoch: int) -> bool:
+        """Whether a newer epoch of a producer is known."""
+        entry = self._entries.get(producer_id)
+        return entry is not None and epoch < entry.epoch
+
+    def coordinator_epoch(self, producer_id: int) -> int:
+        """Epoch of the coordinator that wrote the newest marker of a producer; -1: none is known."""
+        entry = self._entries.get(producer_id)
+        return NO_COORDINATOR_EPOCH if entry is None else entry.coordinator_epoch
+
+    def update(
+        self, producer_id: int, epoch: int, batch: BatchMetadata | None, now_ms: int
+    ) -> None:
+        """Record an appended batch, live or replayed; None: it has no sequence.
 
         Idle time is measured by `now_ms`, not by the batch's own timestamps: those come from the client and may be days
         old or missing, and a producer that is dropped while it retries writes its batch twice.
         """
         entry = self._entries.pop(producer_id, None)
-        earlier: tuple[BatchMetadata, ...] = ()
-        if entry is not None and entry.epoch == epoch:
-            earlier = entry.batches[1 - BATCHES_RETAINED :]
-        self._entries[producer_id] = ProducerEntry(producer_id, epoch, now_ms, (*earlier, batch))
+        batches: tuple[BatchMetadata, ...] = ()
+        coordinator_epoch = NO_COORDINATOR_EPOCH
+        if entry is not None:
+            coordinator_epoch = entry.coordinator_epoch
+            if entry.epoch == epoch:
+                batches = entry.batches
+        if batch is not None:
+            batches = (*batches[1 - BATCHES_RETAINED :], batch)
+        self._entries[producer_id] = ProducerEntry(
+            producer_id, epoch, now_ms, batches, coordinator_epoch
+        )
         if len(self._entries) > self._max_producers:
-            del self._entries[next(iter(self._entries))]
+            self._drop_oldest()
+
+    def mark(self, producer_id: int, epoch: int, coordinator_epoch: int, now_ms: int) -> None:
+        """Record a marker, live or replayed: as a batch without records, of a coordinator."""
+        self.update(producer_id, epoch, None, now_ms)
+        entry = self._entries.get(producer_id)
+        if entry is not None:
+            self._entries[producer_id] = msgspec.structs.replace(
+                entry, coordinator_epoch=coordinator_epoch
+            )
+
+    def _drop_oldest(self) -> None:
+        for _ in range(len(self._entries)):
+            producer_id = next(iter(self._entries))
+            entry = self._entries.pop(producer_id)
+            if producer_id not in self.busy:
+                return
+            self._entries[producer_id] = entry  # behind those that are idle
+        del self._entries[next(iter(self._entries))]
 
     def expire(self, now_ms: int) -> int:
-        """Drop producers that have been idle for longer than `expiration_ms`; return how many."""
+        """Drop producers that have been idle for longer than `expiration_ms`, in no transaction; return how many."""
         limit = now_ms - self._expiration_ms
-        expired = [pid for pid, entry in self._entries.items() if entry.updated_ms < limit]
+        expired = [
+            pid
+            for pid, entry in self._entries.items()
+            if entry.updated_ms < limit and pid not in self.busy
+        ]
         for producer_id in expired:
             del self._entries[producer_id]
         if self.lost_ms < limit:

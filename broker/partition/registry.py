@@ -84,7 +84,7 @@ class PartitionRegistry:
             (it, found)
             for topic in self._by_id.values()
             for it in topic.values()
-            if it.damage.ranges and (found := it.unreadable)
+            if it.reads.damage.ranges and (found := it.reads.unreadable)
         ]
 
     def get(self, key: PartitionKey) -> Partition | None:

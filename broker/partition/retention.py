@@ -93,12 +93,13 @@ class Retention:
             return 0  # coordinators need their records regardless of age
         start = start_by_retention(
             partition.state.times,
-            partition.config,
-            log_end_offset=partition.log_end_offset,
+            partition.writes.config,
+            log_end_offset=partition.reads.log_end_offset,
             now_ms=self._wall_clock_ms(),
         )
-        start = max(min(start, partition.committed_offset), partition.deleting_before)
-        return start if start > partition.log_start_offset else 0
+        writes = partition.writes
+        start = max(min(start, writes.committed_offset), writes.deleting_before)
+        return start if start > partition.reads.log_start_offset else 0
 
     async def _delete(self, partition: Partition) -> None:
         """Delete from one partition; if it fails, it is due again at the next check."""
@@ -121,8 +122,8 @@ class Retention:
     async def _delete_before(self, partition: Partition, start: int) -> None:
         # What is appended meanwhile must not count: the size of the log would.
         times = partition.state.times
-        before, deleted_bytes = partition.log_start_offset, times.start_bytes
-        start = await partition.delete_before(start)
+        before, deleted_bytes = partition.reads.log_start_offset, times.start_bytes
+        start = await partition.writes.delete_before(start)
         self.statistics.deletions_total += 1
         self.statistics.deleted_records_total += start - before
         self.statistics.deleted_bytes_total += times.start_bytes - deleted_bytes

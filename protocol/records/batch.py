@@ -128,6 +128,11 @@ class BatchHeader(NamedTuple):
         return (self.base_sequence + self.last_offset_delta) % _SEQUENCE_MODULUS
 
 
+def is_control_batch(data: Buffer) -> bool:
+    """Whether the batch at the start of `data`, which holds its header, is a control batch."""
+    return bool(data[_ATTRIBUTES_OFFSET + 1] & CONTROL_FLAG)
+
+
 def parse_header(data: Buffer, position: int = 0) -> BatchHeader:
     """Read the header that starts at `position`.
 

@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from headrace.broker.fetch.enough import Enough
 from headrace.broker.fetch.reader import FetchReader, PartitionRead, ReadResult, counted, withheld
 from headrace.broker.fetch.session import FetchContext, FetchSession, IncrementalContext
 from headrace.broker.fetch.session_cache import FetchSessions
@@ -113,7 +114,7 @@ class SessionMachine(RuleBasedStateMachine):
             served.append(Record(0, NOW_MS, None, b"later"))
         elif what == "trim":
             served.data.start_offset = min(served.data.start_offset + 2, served.data.confirm_offset)
-            served.partition.wake_readers()
+            served.partition.reads.wake_readers()
         elif what == "leave memory":
             served.data.cold_below = served.data.confirm_offset
         elif what == "move away":
@@ -190,7 +191,7 @@ class SessionMachine(RuleBasedStateMachine):
             partition = served.partition
             key = (self.identity(partition.topic), partition.index)
             if key in self.model:
-                found[key] = partition.high_watermark
+                found[key] = partition.reads.high_watermark
         return found
 
     def ask(self, named: dict[Key, FetchPartition], gone: list[Key], *, is_full: bool) -> None:
@@ -217,9 +218,11 @@ class SessionMachine(RuleBasedStateMachine):
     def read(self, max_bytes: int) -> None:
         context = self.context
         assert context is not None
-        read = self.reader.read_cached(context.session.look(), max_bytes, by_id=self.by_id)
+        read = self.reader.read_cached(
+            context.session.look(), max_bytes, by_id=self.by_id, isolation=0
+        )
         everything = self.everything()
-        whole = self.reader.read_cached(everything.look(), max_bytes, by_id=self.by_id)
+        whole = self.reader.read_cached(everything.look(), max_bytes, by_id=self.by_id, isolation=0)
         if not whole.has_lease:
             whole.reads = completed(withheld(everything.all()))
         expected = self.news(whole, is_all=not isinstance(context, IncrementalContext))
@@ -260,7 +263,7 @@ class SessionMachine(RuleBasedStateMachine):
     # A Fetch that waits
 
     def count(self, target: Any, before: Any) -> Any:
-        return self.reader.count(target, before, by_id=self.by_id)
+        return self.reader.count(target, before, by_id=self.by_id, isolation=0)
 
     @precondition(lambda self: self.session_id != 0)
     @rule(happened=st.lists(st.tuples(AT, EVENTS), min_size=1, max_size=6))
@@ -276,13 +279,19 @@ class SessionMachine(RuleBasedStateMachine):
         self.ask(read_all, unserved, is_full=False)
         context = self.context
         assert context is not None
-        read = self.reader.read_cached(context.session.look(), PLENTY, by_id=self.by_id)
+        read = self.reader.read_cached(
+            context.session.look(), PLENTY, by_id=self.by_id, isolation=0
+        )
         for it in read.reads:
             if it.partition is not None:
-                it.target.listen(it.partition)  # as before a read that waits for the bucket
+                it.target.listen(it.log)  # as before a read that waits for the bucket
         assert not read.has_error
         assert not read.has_cold
-        waiting = WaitingFetch(context.session, 500, self.count)
+        waiting = WaitingFetch(
+            context.session,
+            Enough(min_bytes=500, max_bytes=PLENTY, may_wait=True),
+            self.count,
+        )
         waiting.begin()
         waiting.add(counted(read.reads))
         for at, what in happened:
@@ -291,7 +300,9 @@ class SessionMachine(RuleBasedStateMachine):
                 pass
             everything = self.everything()
             counts = [self.count(target, None) for target in everything.look()]
-            whole = self.reader.read_cached(everything.look(), PLENTY, by_id=self.by_id)
+            whole = self.reader.read_cached(
+                everything.look(), PLENTY, by_id=self.by_id, isolation=0
+            )
             everything.close()
             completed(everything.leave())
             assert waiting.must_read or not whole.has_error
@@ -311,11 +322,13 @@ class SessionMachine(RuleBasedStateMachine):
 
     @invariant()
     def only_the_session_listens(self) -> None:
-        listening = [it.partition for it in self.registry.served.values() if it.partition._readers]
+        listening = [
+            it.partition for it in self.registry.served.values() if it.partition.reads.readers
+        ]
         keys = {(self.identity(it.topic), it.index) for it in listening}
         assert keys <= set(self.model)
-        assert all(len(it._readers) <= 1 for it in listening)
-        assert not any(it.partition._readers for it in self.retired)
+        assert all(len(it.reads.readers) <= 1 for it in listening)
+        assert not any(it.partition.reads.readers for it in self.retired)
 
 
 def told(read: PartitionRead) -> tuple[object, ...]:

@@ -129,8 +129,9 @@ BUGS = (
         "a new leader knows of the producers what the newest checkpoint says, and nothing after it",
         "broker/partition/opening.py",
         "_Replay._apply",
-        "self._state.apply(header, batch.base_offset, epoch, size_bytes, self._now_ms, "
-        "self._segment_ms, self._latest_ms)",
+        "self._state.apply(header, decode_end(batch.payload) if header.is_control else None, "
+        "batch.base_offset, header.partition_leader_epoch, self._now_ms, self._segment_ms, "
+        "self._latest_ms)",
         "self._state.times",
         "tests/unit/broker/partition/test_opening.py"
         "::test_the_log_is_read_from_the_last_checkpoint_on",

@@ -55,11 +55,11 @@ BUGS = (
     SeededBug(
         "fetch-06",
         "sessions do not hear of a log start that has moved",
-        "broker/partition/partition.py",
-        "Partition.delete_before",
+        "broker/partition/write_side.py",
+        "WriteSide.delete_before",
         """
             self._state.trim(self._data.start_offset, self._data.next_offset)
-            self.wake_readers()
+            self._reads.wake_readers()
         """,
         """
             self._state.trim(self._data.start_offset, self._data.next_offset)

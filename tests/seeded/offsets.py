@@ -65,8 +65,8 @@ BUGS = (
         "a load begins where a deletion that was cut short has left nothing",
         "broker/coordinator/runtime/topic_logs.py",
         "PartitionLog.read",
-        "max(self._partition.log_start_offset, self._partition.deleting_before)",
-        "self._partition.log_start_offset",
+        "max(self._partition.reads.log_start_offset, self._partition.writes.deleting_before)",
+        "self._partition.reads.log_start_offset",
         "tests/unit/broker/coordinator/runtime/test_topic_logs.py"
         "::test_a_load_begins_where_a_deletion_was_to_end",
     ),

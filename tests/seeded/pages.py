@@ -32,6 +32,7 @@ TITLES = {
     "turns_apis": "Turns of the event loop, where the cluster has very much",
     "offsets": "The log of a coordinator partition",
     "fetch": "Fetch sessions",
+    "transactions": "Transactions: what a leader knows of them, and what readers are shown",
     "cluster": "Whole clusters, caught by their simulation",
     "failover": "Failover: what is lost, doubled or withheld when a broker dies",
     "moves": "Moves of partitions between brokers that live",

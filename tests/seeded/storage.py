@@ -642,7 +642,7 @@ _RETENTION = (
         "broker/partition/retention.py",
         "Retention._delete",
         "(start := self._due(partition))",
-        "(start := partition.committed_offset)",
+        "(start := partition.writes.committed_offset)",
         f"{_PARTITION}::test_what_is_due_goes_by_the_configuration_at_its_turn",
     ),
     SeededBug(

@@ -11,7 +11,7 @@ from headrace.broker.coordinator.runtime.coordinator_runtime import CoordinatorR
 from headrace.broker.coordinator.runtime.partitioning import partition_for_key
 from headrace.broker.coordinator.runtime.shard import DeletedTopic
 from headrace.broker.network.client import Client
-from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
+from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, AppendOrigin, Rejection
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
@@ -23,7 +23,6 @@ from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import DAMAGE
 
 READ_BYTES = 4 * 1024 * 1024
-PRODUCE_VERSION = 11  # the Produce version by whose rules the coordinator's own batches are checked
 
 
 class PartitionLog:
@@ -49,7 +48,7 @@ class PartitionLog:
     @property
     def end_offset(self) -> int:
         """The high watermark."""
-        return self._partition.high_watermark
+        return self._partition.reads.high_watermark
 
     @property
     def has_room(self) -> bool:
@@ -80,9 +79,9 @@ class PartitionLog:
             else:
                 acknowledged.set_exception(error)
 
-        result = self._partition.append(
+        result = self._partition.writes.append(
             memoryview(batch),
-            version=PRODUCE_VERSION,
+            AppendOrigin.COORDINATOR,
             now_ms=self._wall_clock_ms(),
             on_done=on_done,
         )
@@ -94,12 +93,12 @@ class PartitionLog:
     async def read(self) -> AsyncIterator[memoryview | DamagedRange]:
         """Yield every batch from the log start to the high watermark, or where there is none to be read."""
         # A deletion that was cut short may have been done in the metadata, and its objects may be gone.
-        offset = max(self._partition.log_start_offset, self._partition.deleting_before)
-        while offset < self._partition.high_watermark:
+        offset = max(self._partition.reads.log_start_offset, self._partition.writes.deleting_before)
+        while offset < self._partition.reads.high_watermark:
             try:
-                batches = await self._partition.read(offset, READ_BYTES)
+                batches = await self._partition.reads.read(offset, READ_BYTES)
             except DAMAGE as error:
-                damaged = await self._partition.damaged_range(offset, error)
+                damaged = await self._partition.reads.damaged_range(offset, error)
                 offset = damaged.end_offset
                 yield damaged
                 continue
@@ -109,11 +108,11 @@ class PartitionLog:
 
     def is_uploaded(self, offset: int) -> bool:
         """Whether everything below `offset` is in the bucket."""
-        return self._partition.committed_offset >= offset
+        return self._partition.writes.committed_offset >= offset
 
     async def delete_before(self, offset: int) -> None:
         """Delete every batch below `offset`; what is not in the bucket yet is uploaded first."""
-        await self._partition.delete_before(offset)
+        await self._partition.writes.delete_before(offset)
 
 
 class TopicLogs:

@@ -8,6 +8,7 @@ from uuid import UUID
 from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.arrivals import Arrivals
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
@@ -261,8 +262,11 @@ class ServedPartition:
         options = BatchOptions(compression=compression)
         numbered = [record._replace(offset=number) for number, record in enumerate(records)]
         batch = encode_batch(numbered, options)
-        result = self.partition.append(
-            memoryview(batch), version=9, now_ms=NOW_MS, on_done=lambda _error: None
+        result = self.partition.writes.append(
+            memoryview(batch),
+            origin=AppendOrigin.CLIENT,
+            now_ms=NOW_MS,
+            on_done=lambda _error: None,
         )
         assert not hasattr(result, "code"), result
         return len(batch)

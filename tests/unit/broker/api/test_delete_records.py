@@ -119,8 +119,8 @@ def test_the_log_begins_where_it_was_told_to(version: int) -> None:
         broker = Broker()
         served = broker.serve()
         assert await broker.delete(("t", 0, 4), version=version) == [("t", 0, 0, 4)]
-        assert served.partition.log_start_offset == 4
-        assert served.partition.high_watermark == RECORDS
+        assert served.partition.reads.log_start_offset == 4
+        assert served.partition.reads.high_watermark == RECORDS
 
     run(test)
 
@@ -148,7 +148,7 @@ def test_the_offset_lies_in_what_is_acknowledged(
         served.data.start_offset = 3
         served.append(Record(0, NOW_MS, None, b"not acknowledged"))
         assert await broker.delete(("t", 0, offset)) == [("t", 0, code, low_watermark)]
-        assert served.partition.log_start_offset == (3 if code else low_watermark)
+        assert served.partition.reads.log_start_offset == (3 if code else low_watermark)
 
     run(test)
 
@@ -272,10 +272,10 @@ def test_the_time_of_the_request_bounds_it_and_the_deletion_goes_on() -> None:
             ("t", 0, ErrorCode.REQUEST_TIMED_OUT, -1),
             ("no", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),
         ]
-        assert served.partition.log_start_offset == 0
+        assert served.partition.reads.log_start_offset == 0
         broker.gate.set()
         await asyncio.sleep(1)
-        assert served.partition.log_start_offset == 5
+        assert served.partition.reads.log_start_offset == 5
 
     run(test)
 
@@ -296,7 +296,7 @@ def test_no_time_of_a_request_is_too_short_for_the_leader(timeout_ms: int) -> No
             [("t", 0, ErrorCode.OFFSET_OUT_OF_RANGE, -1)],
             [("no", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)],
         ]
-        assert served.partition.log_start_offset == 5
+        assert served.partition.reads.log_start_offset == 5
 
     run(test)
 
@@ -331,7 +331,7 @@ def test_a_partition_that_is_frozen_for_a_move_is_waited_for(moves: bool) -> Non
         broker.registry.client.apply(*topic_records("t", 1, leader=2))
 
         def end() -> None:
-            assert all(it.partition.log_start_offset == 5 for _, it in others)
+            assert all(it.partition.reads.log_start_offset == 5 for _, it in others)
             if moves:
                 del broker.registry.served["t", 0]
             frozen.partition.set_frozen(frozen=False)
@@ -399,7 +399,7 @@ def test_a_partition_has_one_deletion_at_a_time() -> None:
         broker.gate.set()
         assert sorted([(await it)[0][3] for it in asked]) == [8, 8, 9]
         assert broker.max_inflight == 1
-        assert served.partition.log_start_offset == 9
+        assert served.partition.reads.log_start_offset == 9
 
     run(test)
 
@@ -433,7 +433,7 @@ def test_a_client_that_has_gone_leaves_the_deletion_to_end() -> None:
         assert asked.cancelled()
         broker.gate.set()
         await asyncio.sleep(1)
-        assert served.partition.log_start_offset == 5
+        assert served.partition.reads.log_start_offset == 5
         assert await broker.delete(("t", 0, 6)) == [("t", 0, 0, 6)]
 
     run(test)

@@ -334,13 +334,13 @@ def test_a_fetch_that_has_ended_listens_no_more() -> None:
     async def run() -> None:
         broker = Broker()
         await broker.later(11, request(wait_ms=500))
-        assert not broker.log.partition._readers
+        assert not broker.log.partition.reads.readers
         waiting = asyncio.create_task(broker.later(11, request(wait_ms=60_000)))
         await asyncio.sleep(1)
-        assert len(broker.log.partition._readers) == 1
+        assert len(broker.log.partition.reads.readers) == 1
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        assert not broker.log.partition._readers, "a client that has left is forgotten"
+        assert not broker.log.partition.reads.readers, "a client that has left is forgotten"
 
     virtual_time.run(run())
 

@@ -36,7 +36,7 @@ class ManyPartitions(Broker):
         self.registry.find = counted  # type: ignore[method-assign]
 
     def listening(self) -> int:
-        return sum(len(it.partition._readers) for it in self.served)
+        return sum(len(it.partition.reads.readers) for it in self.served)
 
     async def begin(self) -> None:
         """A session of all partitions, which are empty."""
@@ -85,7 +85,7 @@ def test_a_delivery_looks_only_at_what_has_moved() -> None:
             assert told(reply) == [index]
             assert broker.looked_up <= 6
             broker.looked_up = 0
-            end = broker.served[index].partition.high_watermark
+            end = broker.served[index].partition.reads.high_watermark
             reply, _ = broker.fetch(topics=[("t", [asked(end, index=index)])])
             assert told(reply) == []
             assert broker.looked_up == 1
@@ -468,7 +468,7 @@ def test_a_partition_that_leaves_and_one_that_comes_are_told(is_waiting: bool) -
         broker.served[4] = broker.registry.serve("t", 1, 4, wake=broker.registry.wakeups.wake)
         assert told(broker.fetch()[0]) == [4]
         assert told(broker.fetch()[0]) == []
-        assert (len(gone.partition._readers), broker.listening()) == (0, 10)
+        assert (len(gone.partition.reads.readers), broker.listening()) == (0, 10)
 
     virtual_time.run(run())
 
@@ -481,7 +481,7 @@ def test_a_log_start_that_moves_is_told() -> None:
         await broker.begin()
         told(broker.fetch(topics=[("t", [asked(3, index=4)])])[0])
         assert broker.listening() == 10
-        deleting = asyncio.create_task(broker.served[4].partition.delete_before(2))
+        deleting = asyncio.create_task(broker.served[4].partition.writes.delete_before(2))
         await turns()
         broker.served[4].meta.confirm()  # the checkpoint that precedes the deletion
         await deleting

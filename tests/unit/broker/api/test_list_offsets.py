@@ -20,6 +20,7 @@ from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import Record
 from headrace.storage.errors import ObjectStoreError
 from tests.unit.broker.cluster_scene import NOW_MS, FakeClient, FakeRegistry, ask, topic_records
+from tests.unit.broker.partition.transactional import COMMIT, end, write
 
 NEWEST = 11
 Found = tuple[int, int, int]  # error code, offset, timestamp
@@ -74,6 +75,31 @@ def test_latest_is_the_high_watermark_and_earliest_the_log_start(
     """2.9: timestamps of special values are -1; nothing unconfirmed is shown."""
     assert found(log, version, LATEST, isolation=isolation) == (0, 6, -1)
     assert found(log, version, EARLIEST, isolation=isolation) == (0, 1, -1)
+
+
+@pytest.mark.parametrize("version", range(2, NEWEST + 1))
+def test_under_read_committed_nothing_undecided_is_found(version: int) -> None:
+    """What may not be read is told as if it were not there, as Kafka does."""
+    registry = FakeRegistry()
+    served = registry.serve("t")
+    served.append(*at(10))
+    write(served.partition, 1)  # at NOW_MS
+    served.append(*at(50))
+    served.data.confirm()
+
+    def both(timestamp: int) -> list[int]:
+        return [found(registry, version, timestamp, isolation=it)[1] for it in (0, 1)]
+
+    assert both(LATEST) == [3, 1]
+    assert both(EARLIEST) == [0, 0]
+    assert both(NOW_MS + 10) == [0, 0]
+    assert both(NOW_MS + 11) == [2, -1]
+    if version >= SINCE_VERSION[MAX_TIMESTAMP]:
+        assert both(MAX_TIMESTAMP) == [2, -1]
+    end(served.partition, 1, COMMIT)
+    served.data.confirm()
+    assert both(LATEST) == [4, 4]
+    assert both(NOW_MS + 11) == [2, 2]
 
 
 SPECIAL = [

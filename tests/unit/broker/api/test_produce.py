@@ -18,11 +18,11 @@ from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.client import Client
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition import append_rules, arrivals
-from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
+from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, AppendOrigin
 from headrace.broker.partition.arrivals import MAX_UNKNOWN_MS
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
-from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.refused_batches import PASSING
+from headrace.broker.partition.write_side import WriteSide
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig, NetworkConfig
 from headrace.protocol.api_keys import ApiKey
@@ -586,7 +586,7 @@ def test_only_what_takes_long_is_done_in_a_thread(monkeypatch: pytest.MonkeyPatc
 
     broker = Broker()
     broker.logs.append(broker.registry.serve("lz4", 4, overrides={"compression.type": "lz4"}))
-    monkeypatch.setattr(Partition, "append_validated", note(Partition.append_validated))
+    monkeypatch.setattr(WriteSide, "append_validated", note(WriteSide.append_validated))
     monkeypatch.setattr(FakeReply, "send", note(FakeReply.send))
     found: list[int] = []
     for topic, data in [
@@ -713,7 +713,9 @@ def test_what_was_sent_again_elsewhere_holds_nothing_up() -> None:
     partition = broker.logs[0].partition
     for sequence in (1, 2):
         again = memoryview(bytearray(batch(sequence=sequence)))
-        partition.append(again, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+        partition.writes.append(
+            again, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+        )
     assert broker.one(9, "t", None, batch(sequence=3)).error_code == 0
 
 

@@ -38,8 +38,18 @@ class Read:
     log_start_offset: int = 0
     size_bytes: int = 0
     error: int = 0
-    partition: FakeLog | None = None
+    log: FakeLog | None = None
     target: SessionPartition = None  # type: ignore[assignment]  # set when it is answered
+    stable: int | None = None  # None: as the high watermark
+    is_committed: bool = False
+
+    @property
+    def last_stable_offset(self) -> int:
+        return self.high_watermark if self.stable is None else self.stable
+
+    @property
+    def readable_end(self) -> int:
+        return self.last_stable_offset if self.is_committed else self.high_watermark
 
 
 def asks(index: int, offset: int = 0, max_bytes: int = 1_000) -> FetchPartition:

@@ -34,6 +34,10 @@ class Place:
         self.block_bytes = max(size_bytes, block_bytes)
         self.brought: Callable[[], object] = lambda: None  # while it is in memory
 
+    @property
+    def reads(self) -> "Place":
+        return self
+
     async def read(self, offset: int, max_bytes: int) -> list[StreamRecordBatch]:
         self.begun += 1
         try:
@@ -52,6 +56,10 @@ class Slow:
 
     def __init__(self, error: Exception | None) -> None:
         self.error = error
+
+    @property
+    def reads(self) -> "Slow":
+        return self
 
     async def read(self, offset: int, max_bytes: int) -> list[StreamRecordBatch]:
         await asyncio.sleep(2.5)

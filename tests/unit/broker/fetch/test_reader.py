@@ -11,6 +11,7 @@ from headrace.broker.fetch.reader import MAX_COLD_READS, FetchReader, ReadResult
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition.read_side import Isolation
 from headrace.broker.partition.traffic import Traffic
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.loop_steps import completed
@@ -32,6 +33,7 @@ from tests.unit.broker.cluster_scene import (
     topic_records,
 )
 from tests.unit.broker.fetch.session_scene import session_of
+from tests.unit.broker.partition.transactional import write
 
 PLENTY = 1 << 20
 
@@ -62,7 +64,7 @@ class Log:
     def counted(
         self, target: SessionPartition, before: CountedBytes | None
     ) -> tuple[int, int] | None:
-        found = self.reader.count(target, before, by_id=False)
+        found = self.reader.count(target, before, by_id=False, isolation=0)
         return None if found is None else found[:2]
 
     def both(
@@ -76,8 +78,8 @@ class Log:
     ) -> tuple[ReadResult, ReadResult]:
         """From memory alone, and from wherever the data is."""
         targets = self.targets(topics, max_bytes=partition, offset=offset, epoch=epoch)
-        cached = self.reader.read_cached(targets, answer, by_id=False)
-        return cached, run(self.reader.read(targets, answer, by_id=False))
+        cached = self.reader.read_cached(targets, answer, by_id=False, isolation=0)
+        return cached, run(self.reader.read(targets, answer, by_id=False, isolation=0))
 
     def counts(self, topics: str, **options: int) -> list[int]:
         """Batches of each partition; the same from memory, when all of it is there."""
@@ -107,7 +109,7 @@ def test_what_is_read_counts_as_traffic_of_a_partition_that_counts() -> None:
     counting = log.registry.served["a", 0].partition
     counting.traffic = Traffic()
     targets = log.targets("ab", max_bytes=PLENTY, offset=0, epoch=-1)
-    log.reader.read_cached(targets, PLENTY, by_id=False)
+    log.reader.read_cached(targets, PLENTY, by_id=False, isolation=0)
     assert (counting.traffic.bytes_out, counting.traffic.requests) == (4 * log.batch_bytes, 1)
     assert log.registry.served["b", 0].partition.traffic is None
 
@@ -219,10 +221,14 @@ def test_partitions_that_are_not_here_say_why() -> None:
     reader = Log().reader
     asked = FetchPartition(0, -1, 0, -1, -1, PLENTY)
     by_name = session_of({"elsewhere": [asked], "no": [asked]}, by_id=False).look()
-    errors = [read.error for read in reader.read_cached(by_name, PLENTY, by_id=False).reads]
+    errors = [
+        read.error for read in reader.read_cached(by_name, PLENTY, by_id=False, isolation=0).reads
+    ]
     assert errors == [ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
     by_id = session_of({topic_id(1): [asked], topic_id(99): [asked]}, by_id=True).look()
-    errors = [read.error for read in reader.read_cached(by_id, PLENTY, by_id=True).reads]
+    errors = [
+        read.error for read in reader.read_cached(by_id, PLENTY, by_id=True, isolation=0).reads
+    ]
     assert errors == [ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_ID]
 
 
@@ -282,10 +288,10 @@ def test_what_may_wait_for_the_bucket_is_listened_to_before_it_is_read() -> None
         log = Log(cold="a")
         log["a"].bucket = asyncio.Event()
         targets = log.targets("axc", max_bytes=PLENTY, offset=0, epoch=-1)
-        reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+        reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False, isolation=0))
         await asyncio.sleep(0.001)
         for topic in "ac":
-            assert len(log.registry.served[topic, 0].partition._readers) == 1
+            assert len(log.registry.served[topic, 0].partition.reads.readers) == 1
         log["a"].bucket.set()
         await reading
 
@@ -298,10 +304,10 @@ class TestCount:
     def test_it_goes_on_where_it_ended(self) -> None:
         log = Log()
         (target,) = log.targets("a", max_bytes=PLENTY, offset=1, epoch=-1)
-        found = log.reader.count(target, None, by_id=False)
+        found = log.reader.count(target, None, by_id=False, isolation=0)
         assert found is not None
         assert found[:2] == (4, 3 * log.batch_bytes)
-        assert log.reader.count(target, found, by_id=False) == found
+        assert log.reader.count(target, found, by_id=False, isolation=0) == found
         log.registry.served["a", 0].fill(2)
         assert log.counted(target, found) == (6, 5 * log.batch_bytes)
 
@@ -311,24 +317,24 @@ class TestCount:
         partition = log.registry.served["a", 0].partition
         for _ in range(2):
             assert log.counted(target, None) == (4, 0)
-            assert len(partition._readers) == 1
+            assert len(partition.reads.readers) == 1
         log.registry.served["a", 0].fill(1)
-        assert not partition._readers
+        assert not partition.reads.readers
 
     def test_the_limit_of_the_partition_counts_where_more_is_there(self) -> None:
         log = Log()
         limit = 2 * log.batch_bytes + 9
         (target,) = log.targets("a", max_bytes=limit, offset=0, epoch=-1)
-        found = log.reader.count(target, None, by_id=False)
+        found = log.reader.count(target, None, by_id=False, isolation=0)
         assert found is not None
         assert found[:2] == (2, limit)
-        assert log.reader.count(target, found, by_id=False) == found
+        assert log.reader.count(target, found, by_id=False, isolation=0) == found
 
     def test_what_moves_counts_as_in_a_count_of_everything(self) -> None:
         log = Log()
         limit = 2 * log.batch_bytes + 9
         (target,) = log.targets("a", max_bytes=limit, offset=2, epoch=-1)
-        found = log.reader.count(target, None, by_id=False)
+        found = log.reader.count(target, None, by_id=False, isolation=0)
         assert found is not None
         assert found[:2] == (4, 2 * log.batch_bytes)
         log.registry.served["a", 0].fill(1)
@@ -345,15 +351,29 @@ class TestCount:
         offset, epoch = 9 if why == "offset" else 0, 2 if why == "epoch" else -1
         topic = "x" if why == "gone" else "a"
         (target,) = log.targets(topic, max_bytes=PLENTY, offset=offset, epoch=epoch)
-        assert log.reader.count(target, None, by_id=False) is None
+        assert log.reader.count(target, None, by_id=False, isolation=0) is None
 
     def test_another_log_in_the_place_of_the_one_that_was_counted_must_be_read(self) -> None:
         log = Log()
         (target,) = log.targets("a", max_bytes=PLENTY, offset=0, epoch=-1)
-        found = log.reader.count(target, None, by_id=False)
+        found = log.reader.count(target, None, by_id=False, isolation=0)
         log.registry.served["a", 0].partition.retire()
         log.registry.serve("a", 1, leader_epoch=4).fill(9)
-        assert log.reader.count(target, found, by_id=False) is None
+        assert log.reader.count(target, found, by_id=False, isolation=0) is None
+
+
+def test_what_is_not_decided_is_neither_counted_nor_read_to_know() -> None:
+    log = Log()
+    partition = log.registry.serve("z", 1).partition
+    written = log.registry.served["z", 0]
+    written.fill(1)
+    write(partition, 7)
+    written.data.confirm()
+    (target,) = log.targets("z", max_bytes=PLENTY, offset=1, epoch=-1)
+    for isolation, end in ((Isolation.READ_COMMITTED, 1), (Isolation.READ_UNCOMMITTED, 2)):
+        found = log.reader.count(target, None, by_id=False, isolation=isolation)
+        assert found is not None
+        assert (found.end_offset, found.size_bytes > 0) == (end, end == 2)
 
 
 class TestSideBySide:
@@ -365,7 +385,9 @@ class TestSideBySide:
             for topic in "abc":
                 log[topic].bucket = asyncio.Event()
             targets = log.targets("abc", max_bytes=PLENTY // 4, offset=0, epoch=-1)
-            reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+            reading = asyncio.create_task(
+                log.reader.read(targets, PLENTY, by_id=False, isolation=0)
+            )
             await asyncio.sleep(0.001)
             assert [log[topic].bucket_reads for topic in "abc"] == [1, 0, 1]
             log["c"].bucket.set()
@@ -392,7 +414,9 @@ class TestSideBySide:
                 asked._replace(partition_index=index) for index in range(1, MAX_COLD_READS + 4)
             ]
             targets = session_of({"a": wanted}, by_id=False).look()
-            reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+            reading = asyncio.create_task(
+                log.reader.read(targets, PLENTY, by_id=False, isolation=0)
+            )
             for _ in range(5):
                 await asyncio.sleep(0)
             assert sum(stream.bucket_reads for stream in streams) == MAX_COLD_READS
@@ -444,7 +468,9 @@ class TestSideBySide:
             for topic in "ab":
                 log[topic].bucket = asyncio.Event()
             targets = log.targets("ab", max_bytes=1000, offset=0, epoch=-1)
-            reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+            reading = asyncio.create_task(
+                log.reader.read(targets, PLENTY, by_id=False, isolation=0)
+            )
             await asyncio.sleep(0.001)
             assert [log[topic].bucket_reads for topic in "ab"] == [1, 1]
             reading.cancel()
@@ -482,7 +508,9 @@ class TestWithoutAValidLease:
                 return asked[-1]
 
             log.registry.is_lease_valid = holds
-            reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+            reading = asyncio.create_task(
+                log.reader.read(targets, PLENTY, by_id=False, isolation=0)
+            )
             await asyncio.sleep(0.001)
             log.registry.client.has_lease = False  # while the bucket is read
             log["a"].bucket.set()

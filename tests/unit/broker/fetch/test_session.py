@@ -116,6 +116,25 @@ def client(sessions: FetchSessions) -> Client:
 # What is answered
 
 
+def test_a_last_stable_offset_that_moves_is_news(client: Client) -> None:
+    assert client.fetch(t0=Read("t0", stable=3)) == ["t0"]
+    assert client.fetch({"t": [asks(0)]}, t0=Read("t0", stable=3)) == []
+    assert client.fetch({"t": [asks(0)]}, t0=Read("t0", stable=5)) == ["t0"]
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_what_may_not_be_read_yet_is_not_looked_at_again_before_it_moves(
+    client: Client, *, is_committed: bool
+) -> None:
+    log = FakeLog()
+    read = Read("t0", stable=3, is_committed=is_committed, log=log)
+    client.fetch({"t": [asks(0, offset=3)]}, t0=read)
+    assert ("t0" in looked_at(client.begin())) is not is_committed
+    client.epoch = next_epoch(client.epoch)
+    log.move()
+    assert "t0" in looked_at(client.begin())
+
+
 def test_without_a_session(sessions: FetchSessions) -> None:
     context = completed(sessions.begin(BY_NAME, request(0, -1, {"t": [asks(0, 5, 99)]}), 0))
     assert isinstance(context, SessionlessContext)
@@ -203,35 +222,35 @@ def test_by_topic_id(sessions: FetchSessions) -> None:
 
 def test_a_partition_with_nothing_to_tell_is_read_again_when_it_moves(client: Client) -> None:
     log = FakeLog()
-    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, partition=log))
+    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, log=log))
     context = client.begin()
     assert looked_at(context) == ["t1", "u0"]
     log.move()
     assert looked_at(context) == ["t0", "t1", "u0"]
     assert not log.readers
     client.epoch += 1
-    assert client.fetch(t0=Read("t0", 11, partition=log)) == ["t0"]
+    assert client.fetch(t0=Read("t0", 11, log=log)) == ["t0"]
     assert looked_at(client.begin()) == ["t0", "t1", "u0"], "it has records that were not answered"
 
 
 def test_a_partition_that_the_client_names_is_read(client: Client) -> None:
     log = FakeLog()
-    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, partition=log))
+    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, log=log))
     assert looked_at(client.begin({"t": [asks(0, 4)]})) == ["t0", "t1", "u0"]
     client.epoch += 1
-    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, partition=log))
+    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, log=log))
     assert len(log.readers) == 1
 
 
 def test_an_error_is_looked_at_each_time(client: Client) -> None:
-    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, error=6, partition=FakeLog()))
+    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, error=6, log=FakeLog()))
     assert looked_at(client.begin()) == ["t0", "t1", "u0"]
 
 
 def test_what_moves_while_it_is_read_is_read_again(client: Client) -> None:
     log = FakeLog()
     context = client.begin({"t": [asks(0, 10)]})
-    reads = read_of(context, t0=Read("t0", 10, partition=log))
+    reads = read_of(context, t0=Read("t0", 10, log=log))
     reads[0].target.listen(log)
     log.move()  # to 11, after it was read
     finished(context, reads, 0)
@@ -242,7 +261,7 @@ def test_what_moves_while_it_is_read_is_read_again(client: Client) -> None:
 def test_a_request_that_was_overtaken_leaves_what_is_to_be_read(client: Client) -> None:
     log = FakeLog()
     first = client.begin({"t": [asks(0, 10)]})
-    reads = read_of(first, t0=Read("t0", 10, partition=log))
+    reads = read_of(first, t0=Read("t0", 10, log=log))
     client.epoch += 1
     second = client.begin()
     finished(first, reads, 0)
@@ -255,7 +274,7 @@ def test_a_request_that_is_overtaken_while_it_is_answered_takes_nothing_more_in(
 ) -> None:
     log = FakeLog()
     first = client.begin({"t": [asks(0, 10)]})
-    reads = read_of(first, t0=Read("t0", 10, partition=log))
+    reads = read_of(first, t0=Read("t0", 10, log=log))
     assert first.begin_answer(0).error is ErrorCode.NONE
     client.epoch += 1
     second = client.begin()  # between two slices
@@ -267,7 +286,7 @@ def test_a_request_that_is_overtaken_while_it_is_answered_takes_nothing_more_in(
 def test_what_is_forgotten_while_it_is_read_does_not_come_back(client: Client) -> None:
     log = FakeLog()
     context = client.begin()
-    reads = read_of(context, t0=Read("t0", 10, size_bytes=5, partition=log))
+    reads = read_of(context, t0=Read("t0", 10, size_bytes=5, log=log))
     completed(context.session.update(request(0, 0, forgotten={"t": [0]})))
     finished(context, reads, 0)
     assert partitions(context) == ["t1", "u0"]
@@ -286,7 +305,7 @@ def test_what_is_forgotten_has_not_moved_any_more(client: Client) -> None:
 def test_nothing_listens_for_a_partition_that_has_left(how: str) -> None:
     sessions = FetchSessions(1, random.Random(1), max_partitions=4)
     client, log = Client(sessions), FakeLog()
-    client.fetch({"t": [asks(0, 10), asks(1)]}, t0=Read("t0", 10, partition=log))
+    client.fetch({"t": [asks(0, 10), asks(1)]}, t0=Read("t0", 10, log=log))
     assert len(log.readers) == 1
     match how:
         case "forgotten":
@@ -309,7 +328,7 @@ def test_nothing_listens_for_a_partition_that_has_left(how: str) -> None:
 def test_a_session_that_was_closed_while_it_waited_listens_to_nothing(client: Client) -> None:
     log = FakeLog()
     waiting = client.begin({"t": [asks(0, 10)]})
-    reads = read_of(waiting, t0=Read("t0", 10, partition=log))
+    reads = read_of(waiting, t0=Read("t0", 10, log=log))
     client.epoch = 0
     client.begin()
     assert isinstance(waiting, IncrementalContext)
@@ -326,7 +345,7 @@ def test_a_fetch_without_a_session_listens_until_it_ends(epoch: int) -> None:
     (target,) = context.session.look()
     target.listen(log)
     assert len(log.readers) == 1
-    assert finished(context, [Read("t0", 10, partition=log, target=target)], 0).session_id == 0
+    assert finished(context, [Read("t0", 10, log=log, target=target)], 0).session_id == 0
     context.end()
     assert not log.readers
 

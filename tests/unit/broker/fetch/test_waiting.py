@@ -1,5 +1,6 @@
 """What a waiting Fetch counts, and when it has enough."""
 
+from headrace.broker.fetch.enough import Enough
 from headrace.broker.fetch.session import FetchSession, SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes, WaitingFetch
 from tests.unit.broker.fetch.session_scene import asks, session_of
@@ -14,7 +15,8 @@ class Scene:
         self.sizes = dict.fromkeys(self.targets, 0)
         self.unknown: set[SessionPartition] = set()
         self.counted: list[int] = []
-        self.waiting = WaitingFetch(self.session, enough_bytes, self.count)
+        enough = Enough(min_bytes=enough_bytes, max_bytes=1 << 20, may_wait=True)
+        self.waiting = WaitingFetch(self.session, enough, self.count)
 
     def count(self, target: SessionPartition, before: CountedBytes | None) -> CountedBytes | None:
         self.counted.append(target.index)

@@ -6,7 +6,11 @@ from crc32c import crc32c
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.state import PartitionState
 from headrace.protocol import partition_checkpoint
-from headrace.protocol.partition_checkpoint import BatchMetadata
+from headrace.protocol.partition_checkpoint import (
+    AbortedEntry,
+    BatchMetadata,
+    OngoingTransaction,
+)
 
 
 def state() -> PartitionState:
@@ -57,18 +61,37 @@ def test_golden_bytes() -> None:
     empty = PartitionState(producer_id_expiration_ms=1_000)
     data = checkpoint.take(empty, 3, 1)
     assert data[:5].hex() == "4852504302"
-    assert data[9:].hex() == "9b0301909090ce00100000ffff0000ff"
-    of_an_older_release = bytes.fromhex("9a0301909090ce00100000ffff0000")
-    header = data[:5] + crc32c(of_an_older_release).to_bytes(4, "big")
-    assert partition_checkpoint.decode(header + of_an_older_release) == partition_checkpoint.decode(
-        data
-    )
+    assert data[9:].hex() == "9d0301909090ce00100000ffff0000ff9090"
+    for of_an_older_release in (
+        "9a0301909090ce00100000ffff0000",
+        "9b0301909090ce00100000ffff0000ff",
+    ):
+        assert decoded(of_an_older_release) == partition_checkpoint.decode(data)
+
+
+def decoded(body: str) -> partition_checkpoint.Checkpoint:
+    data = bytes.fromhex(body)
+    header = bytes.fromhex("4852504302") + crc32c(data).to_bytes(4, "big")
+    return partition_checkpoint.decode(header + data)
 
 
 def test_golden_bytes_of_producers() -> None:
-    """They are stored as before they were kept in this form."""
+    """Those of an older release have no epoch of a coordinator."""
     found = PartitionState(producer_id_expiration_ms=1_000)
     found.producers.update(7, 1, BatchMetadata(0, 4, 10, 14, 99), 98)
     found.producers.update(7, 1, BatchMetadata(5, 5, 15, 15, 100), 101)
     data = checkpoint.take(found, 16, 1)
-    assert data[9:].hex() == "9b10019194070165929500040a0e639505050f0f649090ce00100000ffff0000ff"
+    assert data[9:].hex() == (
+        "9d10019195070165929500040a0e639505050f0f64ff9090ce00100000ffff0000ff9090"
+    )
+    of_an_older_release = "9b10019194070165929500040a0e639505050f0f649090ce00100000ffff0000ff"
+    assert decoded(of_an_older_release) == partition_checkpoint.decode(data)
+
+
+def test_golden_bytes_of_transactions() -> None:
+    found = PartitionState(producer_id_expiration_ms=1_000)
+    found.restore_transactions([OngoingTransaction(8, 3)], [AbortedEntry(7, 1, 5, 3)])
+    found.producers.mark(7, 1, 12, 99)
+    data = checkpoint.take(found, 16, 1)
+    assert data[9:].hex() == "9d10019195070163900c9090ce00100000ffff0000ff919208039194" + "07010503"
+    assert checkpoint.take(restored(data), 16, 1) == data

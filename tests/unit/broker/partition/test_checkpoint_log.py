@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from headrace.broker.partition import checkpoint
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.checkpoint import MIN_INTERVAL_BYTES
 from headrace.broker.partition.state import PartitionState
 from headrace.protocol import partition_checkpoint
@@ -24,8 +25,11 @@ def grow(opened: OpenPartition, size_bytes: int, *, producer_id: int = -1) -> No
             producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence
         )
         batch = encode_batch([Record(0, NOW_MS, None, bytes(64 << 10))], options)
-        opened.partition.append(
-            memoryview(batch), version=9, now_ms=NOW_MS, on_done=lambda _error: None
+        opened.partition.writes.append(
+            memoryview(batch),
+            origin=AppendOrigin.CLIENT,
+            now_ms=NOW_MS,
+            on_done=lambda _error: None,
         )
 
 
@@ -111,5 +115,5 @@ def test_superseded_ones_go_with_the_records_that_are_deleted(
     opened.data.confirm()
     opened.meta.confirm()
     opened.meta.trim_fault = fault
-    assert asyncio.run(opened.partition.delete_before(64)) == 64
+    assert asyncio.run(opened.partition.writes.delete_before(64)) == 64
     assert opened.partition.checkpoints.retained == (1 if fault is None else 3)

@@ -9,7 +9,7 @@ import pytest
 
 from headrace.broker.adapters.stream_batches import MAX_STREAMS, StreamBatches
 from headrace.broker.partition import leadership
-from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.leadership import DROPS_AT_ONCE, MAX_OPENING, PartitionLeadership
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
@@ -143,7 +143,9 @@ def test_nothing_is_taken_for_a_topic_once_the_image_has_lost_it() -> None:
             broker.delete(1)
             assert broker.registry.find("a", 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             assert broker.registry.find_by_id(topic_id(1), 0) == ErrorCode.UNKNOWN_TOPIC_ID
-            refused = partition.append(None, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+            refused = partition.writes.append(
+                None, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+            )
             assert isinstance(refused, Rejection)
             assert broker.streams.opened[1_000].abandoned
             assert broker.seen[-1] == ("closed", "a", 0)
@@ -297,12 +299,14 @@ def test_a_raised_leader_epoch_opens_the_partition_anew() -> None:
             broker.create("a", 1)
             first = await broker.opened("a")
             woken = asyncio.Event()
-            first.add_reader(woken.set)
+            first.reads.add_reader(woken.set)
             broker.move(1, NODE_ID, 3)
             second = await broker.opened("a")
             assert second.leader_epoch == 3
             assert woken.is_set(), "whoever waits at the old handle is sent on"
-            refused = first.append(None, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+            refused = first.writes.append(
+                None, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+            )
             assert isinstance(refused, Rejection)
             assert broker.seen == [("opened", "a", 0), ("closed", "a", 0), ("opened", "a", 3)]
 
@@ -507,7 +511,7 @@ def test_configs_hold_from_the_step_in_which_the_image_changes() -> None:
             broker.create("a", 1)
             partition = await broker.opened("a")
             broker.client.apply(ConfigRecord(2, "a", "max.message.bytes", "77"))
-            assert partition.config.max_message_bytes == 77
+            assert partition.writes.config.max_message_bytes == 77
 
     run(main())
 
@@ -527,7 +531,7 @@ def test_a_partition_opens_past_damage_with_a_checkpoint_that_is_durable_before_
             assert meta.next_offset == 1
             meta.confirm()
             partition = await broker.opened("a")
-            assert partition.log_end_offset == 4
+            assert partition.reads.log_end_offset == 4
             assert not isinstance(append_one(partition), Rejection)
             ((damaged, (found,)),) = broker.registry.damaged()
             assert (damaged, found.start_offset, found.end_offset) == (partition, 1, 3)
@@ -538,7 +542,9 @@ def test_a_partition_opens_past_damage_with_a_checkpoint_that_is_durable_before_
 
 def append_one(partition: Partition) -> object:
     batch = memoryview(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions()))
-    return partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+    return partition.writes.append(
+        batch, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+    )
 
 
 class SlowStreams(Streams):

@@ -3,15 +3,19 @@
 import pytest
 
 from headrace.broker.partition import log_checkpoints
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.log_checkpoints import DrainedPartition, LogCheckpoints
 from headrace.broker.partition.opening import Restored, restore_state
 from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS
 from headrace.protocol import partition_checkpoint
+from headrace.protocol.records.batch import HEADER_BYTES
+from headrace.protocol.records.control import Marker
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import StreamRecordBatch
 from tests.unit.broker.cluster_scene import NOW_MS, BoundedStream, ServedPartition, run
 from tests.unit.broker.partition.fakes import FakeStream
+from tests.unit.broker.partition.transactional import ABORT, COMMIT, end, write
 
 DATA, META = 1, 2
 EXPIRATION_MS = 86_400_000
@@ -39,13 +43,23 @@ class Written:
             options = BatchOptions(
                 producer_id=7 + number % 2, producer_epoch=0, base_sequence=number // 2 * 2
             )
-            result = self.served.partition.append(
+            result = self.served.partition.writes.append(
                 memoryview(encode_batch(records, options)),
-                version=9,
+                origin=AppendOrigin.CLIENT,
                 now_ms=NOW_MS,
                 on_done=lambda _error: None,
             )
             assert not hasattr(result, "code"), result
+            self.log.append(self.data.batches[-1])
+        self.data.confirm()
+
+    def transact(self, *steps: tuple[int, Marker | None]) -> None:
+        """Append a batch of a transaction, or a marker, by producer id."""
+        for producer_id, marker in steps:
+            if marker is None:
+                write(self.served.partition, producer_id)
+            else:
+                end(self.served.partition, producer_id, marker)
             self.log.append(self.data.batches[-1])
         self.data.confirm()
 
@@ -92,6 +106,7 @@ def state_of(restored: Restored) -> object:
         state.epochs.starts,
         tuple(state.times.segments()),
         state.size_bytes,
+        state.transactions and (state.transactions.listed, state.transactions.aborted),
     )
 
 
@@ -116,6 +131,41 @@ def test_the_next_opening_finds_the_same_state_and_replays_nothing() -> None:
     written.checkpoint()
     written.append(200)
     require_same_state_without_replay(written, meta_end_offset=2)
+
+
+@pytest.mark.parametrize("has_checkpoint", [False, True])
+def test_how_transactions_ended_is_known_after_a_failover(*, has_checkpoint: bool) -> None:
+    """That is in the records of their markers, not in the headers of the batches."""
+    written = Written()
+    written.transact((1, None), (2, None))
+    if has_checkpoint:
+        written.checkpoint()
+    written.transact((1, ABORT), (3, None), (2, COMMIT), (1, None), *[(9, None), (9, ABORT)] * 100)
+    require_same_state_without_replay(written, meta_end_offset=int(has_checkpoint))
+    state = opened(written.data, written.meta).state.transactions
+    assert state is not None
+    assert (list(state.ongoing), len(state.aborted)) == ([3, 1], 101)
+    assert state.last_stable_offset(206) == 3
+
+
+def test_a_marker_that_cannot_be_read_leaves_it_to_the_opening() -> None:
+    written = Written()
+    written.transact((1, None), (1, ABORT))
+    marker = written.log[-1]
+    damaged = memoryview(bytes(marker.payload[:61]) + bytes(len(marker.payload) - 61))
+    written.log[-1] = marker._replace(payload=damaged)
+    assert written.added(written.drained()) == []
+
+
+def test_markers_count_as_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Written()
+    written.transact((1, None), *[(1, ABORT)] * 10)
+    assert len(written.added(written.drained())) == 1
+    held_bytes = 11 * HEADER_BYTES + 10 * log_checkpoints.MARKER_BYTES
+    monkeypatch.setattr(log_checkpoints, "MAX_HELD_BYTES", held_bytes - 1)
+    assert written.added(written.drained()) == []
+    monkeypatch.setattr(log_checkpoints, "MAX_HELD_BYTES", held_bytes)
+    assert len(written.added(written.drained())) == 1
 
 
 def test_a_partition_that_begins_in_the_log_needs_no_checkpoint_in_it() -> None:

@@ -9,17 +9,18 @@ from unittest.mock import patch
 
 import pytest
 
-from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.moving import (
     MAX_FREEZE_MS,
     MAX_LEAVE_MS,
     MAX_UPLOADS,
     PartitionMoves,
 )
-from headrace.broker.partition.partition import Accepted, Partition
+from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.transit import MAX_WAIT_MS
+from headrace.broker.partition.write_side import Accepted
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage
@@ -190,7 +191,9 @@ class Broker:
 
     def append(self) -> Accepted | Rejection:
         batch = memoryview(bytearray(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions())))
-        return self.partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _: None)
+        return self.partition.writes.append(
+            batch, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _: None
+        )
 
     @contextmanager
     def noted_freezes(self) -> Iterator[list[bool]]:
@@ -293,7 +296,7 @@ def test_appends_wait_while_a_partition_is_frozen() -> None:
             assert KEY in broker.registry.transit
             broker.data.start_offset = -1  # so that there is something to delete
             with pytest.raises(BackPressureError, match="moving"):
-                await broker.partition.delete_before(0)
+                await broker.partition.writes.delete_before(0)
             begun_s = asyncio.get_running_loop().time()
             await broker.registry.transit.settled([KEY])
             assert asyncio.get_running_loop().time() - begun_s == MAX_WAIT_MS / 1000

@@ -90,7 +90,7 @@ def test_of_a_log_whose_newest_record_is_deleted_one_step_is_read() -> None:
 
 def run_deletion(served: ServedPartition, offset: int) -> None:
     async def scenario() -> None:
-        deleting = asyncio.create_task(served.partition.delete_before(offset))
+        deleting = asyncio.create_task(served.partition.writes.delete_before(offset))
         await asyncio.sleep(0)
         served.meta.confirm()
         assert await deleting == offset

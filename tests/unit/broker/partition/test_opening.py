@@ -3,10 +3,12 @@
 import pytest
 
 from headrace.broker.partition import checkpoint
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.opening import Restored, restore_state
-from headrace.broker.partition.partition import Accepted, Partition
+from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.producer_state import SequenceCheck
 from headrace.broker.partition.retention import start_by_retention
+from headrace.broker.partition.write_side import Accepted
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.protocol.records.batch import parse_header
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
@@ -156,8 +158,8 @@ def idempotent(number_of_batches: int) -> ServedPartition:
         records = [Record(it, at_ms, None, b"v") for it in range(2)]
         options = BatchOptions(producer_id=number, producer_epoch=0, base_sequence=0)
         batch = memoryview(encode_batch(records, options))
-        result = found.partition.append(
-            batch, version=9, now_ms=NOW_MS, on_done=lambda _error: None
+        result = found.partition.writes.append(
+            batch, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
         )
         assert isinstance(result, Accepted)
     found.data.confirm()
@@ -265,7 +267,7 @@ def test_look_ups_by_time_go_past_the_damage() -> None:
 
 def test_leader_epochs_beside_damage_truncate_no_consumer() -> None:
     source = served(2)
-    source.partition.leader_epoch = 5
+    source.partition.writes._leader_epoch = 5
     for _ in range(3):
         source.append(Record(0, NOW_MS, None, b"v"), Record(0, NOW_MS, None, b"v"))
     source.data.confirm()

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.checkpoint_log import CHECKPOINTS_RETAINED
 from headrace.broker.partition.opening import restore_state
-from headrace.broker.partition.partition import Accepted
+from headrace.broker.partition.write_side import Accepted
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import parse_header
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
@@ -39,7 +39,9 @@ class Outcome:
 def append(
     opened: OpenPartition, data: memoryview, outcome: Outcome | None = None
 ) -> Accepted | Rejection:
-    return opened.partition.append(data, version=9, now_ms=NOW_MS, on_done=outcome or Outcome())
+    return opened.partition.writes.append(
+        data, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=outcome or Outcome()
+    )
 
 
 def test_offset_and_leader_epoch_are_patched_and_everything_else_is_kept() -> None:
@@ -58,10 +60,10 @@ def test_offset_and_leader_epoch_are_patched_and_everything_else_is_kept() -> No
 def test_nothing_is_readable_or_reported_before_it_is_confirmed() -> None:
     opened, outcome = OpenPartition(), Outcome()
     append(opened, batch(2), outcome)
-    assert (opened.partition.high_watermark, opened.partition.log_end_offset) == (0, 2)
+    assert (opened.partition.reads.high_watermark, opened.partition.reads.log_end_offset) == (0, 2)
     assert outcome.calls == []
     opened.data.confirm()
-    assert opened.partition.high_watermark == 2
+    assert opened.partition.reads.high_watermark == 2
     assert outcome.calls == [None]
 
 
@@ -131,9 +133,9 @@ def test_waiting_readers_are_woken_once_when_the_high_watermark_moves() -> None:
     def leaves() -> None:
         woken.append("leaves")
 
-    opened.partition.add_reader(stays)
-    opened.partition.add_reader(leaves)
-    opened.partition.remove_reader(leaves)
+    opened.partition.reads.add_reader(stays)
+    opened.partition.reads.add_reader(leaves)
+    opened.partition.reads.remove_reader(leaves)
     append(opened, batch())
     assert woken == []
     opened.data.confirm()
@@ -257,10 +259,10 @@ def test_closing_leaves_a_checkpoint_of_the_end() -> None:
 
 def test_leader_epochs_are_compared() -> None:
     opened = OpenPartition(leader_epoch=5)
-    assert opened.partition.check_leader_epoch(-1) == ErrorCode.NONE
-    assert opened.partition.check_leader_epoch(5) == ErrorCode.NONE
-    assert opened.partition.check_leader_epoch(4) == ErrorCode.FENCED_LEADER_EPOCH
-    assert opened.partition.check_leader_epoch(6) == ErrorCode.UNKNOWN_LEADER_EPOCH
+    assert opened.partition.reads.check_leader_epoch(-1) == ErrorCode.NONE
+    assert opened.partition.reads.check_leader_epoch(5) == ErrorCode.NONE
+    assert opened.partition.reads.check_leader_epoch(4) == ErrorCode.FENCED_LEADER_EPOCH
+    assert opened.partition.reads.check_leader_epoch(6) == ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
 def test_a_read_that_meets_damage_makes_it_known_until_it_is_read_or_deleted() -> None:
@@ -271,7 +273,7 @@ def test_a_read_that_meets_damage_makes_it_known_until_it_is_read_or_deleted() -
         source.data.confirm()
         error = CorruptObjectError("block at 0")
         damaged = DamagedStream(source.data, {(2, 4): error, (6, 8): error})
-        opened = OpenPartition(data=damaged).partition
+        opened = OpenPartition(data=damaged).partition.reads
         assert opened.unreadable == []
         for offset in (2, 6):
             with pytest.raises(CorruptObjectError):

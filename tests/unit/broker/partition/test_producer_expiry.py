@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.opening import restore_state
-from headrace.broker.partition.partition import Accepted
+from headrace.broker.partition.write_side import Accepted
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from tests.unit.broker.partition.fakes import OpenPartition
 
@@ -17,7 +17,9 @@ EXPIRATION_MS = 86_400_000
 def append(opened: OpenPartition, sequence: int, timestamp_ms: int) -> Accepted | Rejection:
     options = BatchOptions(producer_id=9, producer_epoch=0, base_sequence=sequence)
     data = memoryview(encode_batch([Record(0, timestamp_ms, b"k", b"v")], options))
-    return opened.partition.append(data, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+    return opened.partition.writes.append(
+        data, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+    )
 
 
 @pytest.mark.parametrize("timestamp_ms", [-1, 5, NOW_MS - 2 * EXPIRATION_MS])

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.checkpoint_log import CHECKPOINTS_RETAINED
 from headrace.broker.partition.leadership import (
     MIN_RETRY_MS,
@@ -121,9 +122,9 @@ class Broker:
 
 async def write(partition: Partition, *, max_bytes: int = 100) -> object:
     records = [Record(0, NOW_MS, None, bytes(max_bytes - 80))]
-    result = partition.append(
+    result = partition.writes.append(
         memoryview(encode_batch(records, BatchOptions())),
-        version=9,
+        origin=AppendOrigin.CLIENT,
         now_ms=NOW_MS,
         on_done=lambda _error: None,
     )
@@ -217,10 +218,14 @@ def test_a_higher_leader_epoch_opens_the_partition_anew_with_what_it_holds() -> 
             after = broker.partition()
             assert after is not before
             assert after.streams == ((DATA, 4), (META, 4))
-            assert (after.leader_epoch, after.high_watermark, after.log_end_offset) == (4, 1, 1)
-            assert after.end_offset_of_epoch(0) == (0, 1)
+            assert (after.leader_epoch, after.reads.high_watermark, after.reads.log_end_offset) == (
+                4,
+                1,
+                1,
+            )
+            assert after.reads.end_offset_of_epoch(0) == (0, 1)
             await write(after)
-            assert after.epoch_of(1) == 4
+            assert after.reads.epoch_of(1) == 4
 
     virtual_time.run(run())
 
@@ -232,7 +237,7 @@ def test_readers_of_a_partition_that_is_opened_anew_are_woken() -> None:
         broker = Broker()
         async with broker.running():
             woken = asyncio.Event()
-            broker.partition().add_reader(woken.set)
+            broker.partition().reads.add_reader(woken.set)
             broker.lead(1, 4)
             await broker.settled()
             assert woken.is_set()
@@ -293,7 +298,7 @@ def test_a_deleted_topic_is_dropped_without_being_closed() -> None:
         broker = Broker()
         async with broker.running():
             woken = asyncio.Event()
-            broker.partition().add_reader(woken.set)
+            broker.partition().reads.add_reader(woken.set)
             broker.client.apply(RemoveTopicRecord(topic_id(1)))
             await broker.settled()
             assert broker.registry.find("t", 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -316,7 +321,7 @@ def test_a_topic_that_is_deleted_and_created_at_once_is_another_one() -> None:
             await broker.settled()
             found = broker.registry.find("t", 0)
             assert isinstance(found, Partition)
-            assert (found.topic_id, found.log_end_offset) == (topic_id(2), 0)
+            assert (found.topic_id, found.reads.log_end_offset) == (topic_id(2), 0)
             assert broker.registry.find_by_id(topic_id(1), 0) == ErrorCode.UNKNOWN_TOPIC_ID
             assert broker.registry.find_by_id(topic_id(2), 0) is found
 
@@ -399,7 +404,7 @@ def test_readers_of_a_partition_that_is_removed_are_woken_before_it_is_closed() 
         broker = Broker()
         removed, woken = ServedPartition("t", 1, 0).partition, []
         broker.registry.add(removed)
-        removed.add_reader(lambda: woken.append(broker.registry.get((topic_id(1), 0))))
+        removed.reads.add_reader(lambda: woken.append(broker.registry.get((topic_id(1), 0))))
         broker.registry.remove(removed)
         assert woken == [None], "it is no longer found"
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from headrace.broker.partition import checkpoint
+from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.opening import restore_state
 from headrace.broker.partition.retention import Retention, start_by_retention
 from headrace.broker.partition.state import PartitionState
@@ -14,7 +15,7 @@ from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.protocol import partition_checkpoint
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.records.batch import parse_header, set_timestamp_type
+from headrace.protocol.records.batch import LENGTH_OVERHEAD_BYTES, parse_header, set_timestamp_type
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
 from tests.simulation.virtual_time import run
@@ -28,8 +29,8 @@ DAY_MS = 24 * 3_600_000
 def produce(opened: OpenPartition, at_ms: int, size: int = INTERVAL_BYTES, **options: int) -> None:
     """Append and confirm one batch of one record; each of a megabyte begins a segment."""
     batch = encode_batch([Record(0, at_ms, b"key", bytes(size))], BatchOptions(**options))
-    result = opened.partition.append(
-        memoryview(batch), version=9, now_ms=at_ms, on_done=lambda _error: None
+    result = opened.partition.writes.append(
+        memoryview(batch), origin=AppendOrigin.CLIENT, now_ms=at_ms, on_done=lambda _error: None
     )
     assert not hasattr(result, "code"), result
     opened.data.confirm()
@@ -77,7 +78,7 @@ def test_by_age_up_to_the_first_record_that_is_young_enough() -> None:
     for days in (5, 4, 3, 0, 2, 0):
         produce(opened, NOW_MS - days * DAY_MS)
     statistics = look(opened).statistics
-    assert opened.partition.log_start_offset == 3  # the old one behind it waits for it
+    assert opened.partition.reads.log_start_offset == 3  # the old one behind it waits for it
     assert (statistics.deletions_total, statistics.deleted_records_total) == (1, 3)
     assert statistics.deleted_bytes_total > 3 * INTERVAL_BYTES
 
@@ -107,10 +108,14 @@ def test_a_log_in_which_everything_is_too_old_is_emptied() -> None:
         produce(opened, NOW_MS - 2 * DAY_MS, size=10)
     look(opened)
     partition = opened.partition
-    assert (partition.log_start_offset, partition.high_watermark, partition.size_bytes) == (3, 3, 0)
+    assert (
+        partition.reads.log_start_offset,
+        partition.reads.high_watermark,
+        partition.reads.size_bytes,
+    ) == (3, 3, 0)
     produce(opened, NOW_MS)
     look(opened)
-    assert (partition.log_start_offset, partition.high_watermark) == (3, 4)
+    assert (partition.reads.log_start_offset, partition.reads.high_watermark) == (3, 4)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +127,8 @@ def test_by_size_as_long_as_enough_is_left(retention_bytes: str, start: int) -> 
     for _ in range(6):
         produce(opened, NOW_MS)
     look(opened)
-    assert opened.partition.log_start_offset == start
-    left = opened.partition.size_bytes
+    assert opened.partition.reads.log_start_offset == start
+    left = opened.partition.reads.size_bytes
     assert start in (0, 6) or left >= int(retention_bytes)
 
 
@@ -133,7 +138,7 @@ def test_topics_that_do_not_delete_keep_everything(policy: str) -> None:
     for _ in range(3):
         produce(opened, NOW_MS - DAY_MS)
     look(opened)
-    assert opened.partition.log_start_offset == 0
+    assert opened.partition.reads.log_start_offset == 0
 
 
 @pytest.mark.parametrize(("age_ms", "start"), [(DAY_MS, 0), (DAY_MS + 1, 1)])
@@ -141,7 +146,7 @@ def test_a_record_is_kept_to_the_last_millisecond(age_ms: int, start: int) -> No
     opened = of(retention_ms=str(DAY_MS))
     produce(opened, NOW_MS - age_ms)
     look(opened)
-    assert opened.partition.log_start_offset == start
+    assert opened.partition.reads.log_start_offset == start
 
 
 def test_a_record_that_is_gone_keeps_no_other_young() -> None:
@@ -150,14 +155,14 @@ def test_a_record_that_is_gone_keeps_no_other_young() -> None:
     delete(opened, 1)
     produce(opened, NOW_MS - 2 * DAY_MS)
     look(opened)
-    assert opened.partition.log_start_offset == 2
+    assert opened.partition.reads.log_start_offset == 2
 
 
 def test_for_ever_is_for_ever() -> None:
     opened = of(retention_ms="-1")
     produce(opened, 1)
     look(opened)
-    assert opened.partition.log_start_offset == 0
+    assert opened.partition.reads.log_start_offset == 0
 
 
 def test_a_slow_log_goes_in_steps_of_segment_ms() -> None:
@@ -165,7 +170,7 @@ def test_a_slow_log_goes_in_steps_of_segment_ms() -> None:
     for minutes in range(30, -1, -1):
         produce(opened, NOW_MS - minutes * 60_000, size=10)
     look(opened)
-    assert opened.partition.log_start_offset == 20  # exactly ten minutes old is young enough
+    assert opened.partition.reads.log_start_offset == 20  # exactly ten minutes old is young enough
 
 
 def test_what_is_not_in_the_bucket_waits() -> None:
@@ -174,10 +179,10 @@ def test_what_is_not_in_the_bucket_waits() -> None:
         produce(opened, NOW_MS - DAY_MS)
     opened.data.uploaded_offset = 0
     look(opened)
-    assert opened.partition.log_start_offset == 0
+    assert opened.partition.reads.log_start_offset == 0
     opened.data.uploaded_offset = 2
     look(opened)
-    assert opened.partition.log_start_offset == 2
+    assert opened.partition.reads.log_start_offset == 2
 
 
 def test_a_deletion_that_fails_is_tried_again_and_holds_up_no_other() -> None:
@@ -186,18 +191,21 @@ def test_a_deletion_that_fails_is_tried_again_and_holds_up_no_other() -> None:
         produce(opened, NOW_MS - DAY_MS)
     failing.data.trim_fault = ObjectStoreError("no controller")
     statistics = look(failing, other).statistics
-    assert (failing.partition.log_start_offset, other.partition.log_start_offset) == (0, 1)
+    assert (failing.partition.reads.log_start_offset, other.partition.reads.log_start_offset) == (
+        0,
+        1,
+    )
     assert statistics.failures_total > 0
     failing.data.trim_fault = None
     look(failing, other)
-    assert failing.partition.log_start_offset == 1
+    assert failing.partition.reads.log_start_offset == 1
 
 
 def delete(opened: OpenPartition, offset: int) -> int:
     """Delete, with a WAL that confirms a checkpoint as soon as it is written."""
 
     async def scenario() -> int:
-        deleting = asyncio.create_task(opened.partition.delete_before(offset))
+        deleting = asyncio.create_task(opened.partition.writes.delete_before(offset))
         await settle()
         opened.meta.confirm()
         return await deleting
@@ -214,22 +222,30 @@ def test_what_is_due_goes_by_the_configuration_at_its_turn(monkeypatch: pytest.M
     trim = first.data.trim
 
     async def slow_trim(new_start_offset: int) -> None:
-        second.partition.config = EffectiveTopicConfig.resolve({"retention.ms": "-1"})
+        second.partition.writes.config = EffectiveTopicConfig.resolve({"retention.ms": "-1"})
         await trim(new_start_offset)
 
     first.data.trim = slow_trim  # type: ignore[method-assign]
     look(first, second)
-    assert (first.partition.log_start_offset, second.partition.log_start_offset) == (1, 0)
+    assert (first.partition.reads.log_start_offset, second.partition.reads.log_start_offset) == (
+        1,
+        0,
+    )
 
 
 def test_a_header_without_a_maximum_makes_no_record_old() -> None:
     opened = of(retention_ms=str(DAY_MS))
     batch = memoryview(encode_batch([Record(0, NOW_MS, b"key", b"value")], BatchOptions()))
     set_timestamp_type(batch, 0, is_log_append_time=False)
-    opened.partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+    opened.partition.writes.append(
+        batch, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+    )
     opened.data.confirm()
     look(opened)
-    assert (opened.partition.log_start_offset, opened.partition.high_watermark) == (0, 1)
+    assert (opened.partition.reads.log_start_offset, opened.partition.reads.high_watermark) == (
+        0,
+        1,
+    )
 
 
 def test_topics_of_coordinators_are_theirs() -> None:
@@ -237,7 +253,7 @@ def test_topics_of_coordinators_are_theirs() -> None:
     opened.partition.topic = "__consumer_offsets"
     produce(opened, NOW_MS - DAY_MS)
     look(opened)
-    assert opened.partition.log_start_offset == 0
+    assert opened.partition.reads.log_start_offset == 0
 
 
 def test_a_deletion_of_which_the_answer_was_lost_is_made_up_for() -> None:
@@ -250,7 +266,7 @@ def test_a_deletion_of_which_the_answer_was_lost_is_made_up_for() -> None:
         delete(opened, 2)
     opened.data.trim_fault = None
     look(opened)
-    assert opened.partition.log_start_offset == 2
+    assert opened.partition.reads.log_start_offset == 2
 
 
 class TestDeleteBefore:
@@ -268,30 +284,30 @@ class TestDeleteBefore:
         opened = of()
         produce(opened, NOW_MS)
         with pytest.raises(OffsetOutOfRangeError):
-            run(opened.partition.delete_before(2))
-        assert opened.partition.log_start_offset == 0
+            run(opened.partition.writes.delete_before(2))
+        assert opened.partition.reads.log_start_offset == 0
 
     def test_what_is_gone_already_needs_nothing(self) -> None:
         opened = of()
         opened.data.start_offset = 1
         produce(opened, NOW_MS)
         opened.engine.has_room = False
-        assert run(opened.partition.delete_before(1)) == 1
+        assert run(opened.partition.writes.delete_before(1)) == 1
 
     def test_nothing_goes_while_no_checkpoint_can_be_written(self) -> None:
         opened = of()
         produce(opened, NOW_MS)
         opened.engine.has_room = False
         with pytest.raises(BackPressureError):
-            run(opened.partition.delete_before(1))
-        assert opened.partition.log_start_offset == 0
+            run(opened.partition.writes.delete_before(1))
+        assert opened.partition.reads.log_start_offset == 0
 
     def test_producers_of_deleted_records_are_known_after_a_crash(self) -> None:
         opened = of()
         produce(opened, NOW_MS, size=10, producer_id=7, producer_epoch=0, base_sequence=0)
 
         async def scenario() -> ErrorCode | int:
-            deleting = asyncio.create_task(opened.partition.delete_before(1))
+            deleting = asyncio.create_task(opened.partition.writes.delete_before(1))
             await asyncio.sleep(0)
             assert opened.data.start_offset == 0, "the checkpoint is durable first"
             opened.meta.confirm()
@@ -303,11 +319,14 @@ class TestDeleteBefore:
                 now_ms=NOW_MS,
             )
             again = OpenPartition(data=opened.data, meta=opened.meta, state=restored.state)
-            assert again.partition.size_bytes == 0
+            assert again.partition.reads.size_bytes == 0
             options = BatchOptions(producer_id=7, producer_epoch=0, base_sequence=0)
             repeated = encode_batch([Record(0, NOW_MS, b"key", bytes(10))], options)
-            result = again.partition.append(
-                memoryview(repeated), version=9, now_ms=NOW_MS, on_done=lambda _error: None
+            result = again.partition.writes.append(
+                memoryview(repeated),
+                origin=AppendOrigin.CLIENT,
+                now_ms=NOW_MS,
+                on_done=lambda _error: None,
             )
             return result.base_offset if not hasattr(result, "code") else result.code
 
@@ -317,10 +336,10 @@ class TestDeleteBefore:
         opened = of()
         for _ in range(4):
             produce(opened, NOW_MS)
-        before = opened.partition.size_bytes
+        before = opened.partition.reads.size_bytes
 
         delete(opened, 2)
-        assert opened.partition.size_bytes == before // 2
+        assert opened.partition.reads.size_bytes == before // 2
         assert opened.partition.state.epochs.starts[0].start_offset == 2
 
 
@@ -331,13 +350,14 @@ def test_a_batch_of_the_far_future_that_is_already_stored_does_not_stop_deletion
     """Older versions took it: its header had no maximum."""
     config = EffectiveTopicConfig.resolve({"retention.ms": str(DAY_MS)})
     good = parse_header(bytes(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions())))
+    good = good._replace(batch_length=INTERVAL_BYTES - LENGTH_OVERHEAD_BYTES)
     bad = good._replace(base_timestamp=2**62, max_timestamp=-1)
     latest_ms = NOW_MS + config.timestamp_after_max_ms
     state = PartitionState(producer_id_expiration_ms=1)
     for offset in range(10):
         header = bad if offset == 3 else good
         bound_ms = MAX_TIMESTAMP_MS if has_checkpoint else latest_ms
-        state.apply(header, offset, 0, INTERVAL_BYTES, NOW_MS, latest_ms=bound_ms)
+        state.apply(header, None, offset, 0, NOW_MS, latest_ms=bound_ms)
     if has_checkpoint:
         stored = partition_checkpoint.decode(checkpoint.take(state, 10, 0))
         checkpoint.restore(stored, state, latest_ms)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from headrace.broker.partition.append_rules import Rejection
-from headrace.broker.partition.partition import Accepted
+from headrace.broker.partition.append_rules import AppendOrigin, Rejection
 from headrace.broker.partition.storage_errors import code_of
+from headrace.broker.partition.write_side import Accepted
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
@@ -41,7 +41,9 @@ def append(
         compression=codec or Compression.NONE,
     )
     data = memoryview(encode_batch([Record(0, NOW_MS, b"k", value)], options))
-    return opened.partition.append(data, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+    return opened.partition.writes.append(
+        data, origin=AppendOrigin.CLIENT, now_ms=NOW_MS, on_done=lambda _error: None
+    )
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_an_append_that_nobody_waits_for_any_more_goes_through_all_the_same() ->
         appending.cancel()
         await asyncio.gather(appending, return_exceptions=True)
         broker.served.data.confirm()
-        assert broker.served.partition.high_watermark == 1
+        assert broker.served.partition.reads.high_watermark == 1
 
     run(append())
 
@@ -198,7 +198,7 @@ def test_a_load_passes_over_what_is_damaged_or_missing_and_the_partition_tells_i
             (4, 5): ObjectNotFoundError("object"),
         }
         served = broker.served.partition
-        served._data = DamagedStream(broker.served.data, damage)  # type: ignore[assignment]
+        served.reads._data = DamagedStream(broker.served.data, damage)  # type: ignore[assignment]
         found = [it async for it in broker.log.read()]
         offsets = [it if isinstance(it, DamagedRange) else parse_header(it)[0] for it in found]
         assert offsets == [
@@ -208,7 +208,7 @@ def test_a_load_passes_over_what_is_damaged_or_missing_and_the_partition_tells_i
             DamagedRange(4, 5, "ObjectNotFoundError: object"),
             5,
         ]
-        assert [it.start_offset for it in served.unreadable] == [1, 4]
+        assert [it.start_offset for it in served.reads.unreadable] == [1, 4]
 
     run(read())
 
@@ -224,7 +224,7 @@ def test_a_bucket_that_does_not_answer_is_no_damage() -> None:
         broker = Broker()
         fill(broker, 3)
         stream.next_offset = stream.confirm_offset = 3
-        broker.served.partition._data = stream  # type: ignore[assignment]
+        broker.served.partition.reads._data = stream  # type: ignore[assignment]
         with pytest.raises(ObjectStoreError):
             [it async for it in broker.log.read()]
 
