@@ -6,7 +6,7 @@ in the log, those of all batches are kept. In the end they are applied, and one 
 added to its meta stream, as its owner would have done. It is committed with the last of what it covers, or after that.
 Nothing is added where that is not known to be right, and the new leader replays as after any other end:
 
-- the newest checkpoint is not in the log, or it or a marker is damaged, or there is no room for it in `MAX_HELD_BYTES`;
+- the newest checkpoint is not in the log, or it or a batch is damaged, or there is no room for it in `MAX_HELD_BYTES`;
 - batches between the checkpoint and the committed end are missing here, or the checkpoint is ahead of that end;
 - the meta stream goes on behind it: a drain before this one has added a checkpoint.
 """
@@ -89,6 +89,9 @@ class LogCheckpoints:
             return
         followed = self._tails.get(batch.stream_id) or self._begun(batch)
         if followed is None:
+            return
+        if len(batch.payload) < HEADER_BYTES:  # no batch
+            self._forget(batch.stream_id)
             return
         before_bytes = followed.held_bytes
         if is_control_batch(batch.payload):
