@@ -4,8 +4,8 @@ Each node tells the range of levels that it reads. The level of the cluster is i
 raises it, once every node reads the higher one. What an older node cannot read is written from its level on only:
 `encode_at_level` makes the bytes of every entry and snapshot, and refuses the rest.
 
-A new record needs one line in `RECORD_LEVELS`, a new field of a record one in `LATER_FIELDS`, a new request one in
-`headrace.metadata.rpc.requests.REQUEST_LEVELS`. What was released at a level never changes.
+Each record says its first level, and that of fields that came later (`headrace.metadata.records.record`); for a request
+it is in `headrace.metadata.rpc.requests.REQUEST_LEVELS`. What was released at a level never changes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +14,9 @@ from typing import Any, Final
 import msgspec
 
 from headrace.metadata.errors import MetadataVersionError, RefusedError
-from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
-from headrace.metadata.records.codec import Record, encode_records
+from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.numbers import Count
+from headrace.metadata.records.record import Record
 from headrace.protocol.errors import ErrorCode
 
 # Clients and operators know the level by this name. `metadata.version` is Kafka's, with levels of Kafka's own.
@@ -52,54 +52,6 @@ class LevelRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
 READ_HERE: Final = LevelRange(OLDEST, NEWEST)
 UNTOLD: Final = LevelRange(1, 1)  # of a node that tells none: its release has no levels yet
 
-RECORD_LEVELS: Final[Mapping[type, int]] = {
-    cluster.ClusterIdRecord: 1,
-    cluster.LeaderChangeRecord: 1,
-    cluster.FeatureRecord: 1,
-    cluster.KeyValueRecord: 1,
-    cluster.RemoveKeyValueRecord: 1,
-    cluster.ProducerIdsRecord: 1,
-    cluster.NextIdsRecord: 1,
-    members.MembersRecord: 1,
-    brokers.RegisterBrokerRecord: 1,
-    brokers.UnfenceBrokerRecord: 1,
-    brokers.FenceBrokerRecord: 1,
-    brokers.UnregisterBrokerRecord: 1,
-    topics.TopicRecord: 1,
-    topics.PartitionRecord: 1,
-    topics.PartitionChangeRecord: 1,
-    topics.RemoveTopicRecord: 1,
-    topics.ConfigRecord: 1,
-    streams.StreamRecord: 1,
-    streams.RangeRecord: 1,
-    streams.StreamStateRecord: 1,
-    streams.StreamTrimmedRecord: 1,
-    streams.RemoveStreamRecord: 1,
-    objects.ObjectsPreparedRecord: 1,
-    objects.StreamSetObjectRecord: 1,
-    objects.StreamObjectRecord: 1,
-    objects.ObjectsDestroyedRecord: 1,
-    objects.ObjectsRemovedRecord: 1,
-    logs.LogRecord: 2,
-    logs.LogUploadedRecord: 2,
-    logs.LogEmptiedRecord: 2,
-    logs.LogAssignedRecord: 2,
-    logs.LogReleasedRecord: 2,
-    logs.LogRefusedRecord: 2,
-    logs.LogDrainedRecord: 2,
-    logs.LogLostRecord: 2,
-    logs.RemoveLogRecord: 2,
-    logs.BrokerReachRecord: 2,
-    topics.PartitionMoveRecord: MOVES_LEVEL,
-    topics.PartitionMoveEndedRecord: MOVES_LEVEL,
-}
-
-# Fields at the end of a record that were added after it: record -> field -> level. Below its level a field must have
-# its default, and is not written.
-LATER_FIELDS: Final[Mapping[type, Mapping[str, int]]] = {
-    brokers.FenceBrokerRecord: {"timestamp_ms": LOGS_LEVEL},
-}
-
 
 def level_of(features: Mapping[str, int]) -> int:
     """The level of a cluster, by the features of its image."""
@@ -123,10 +75,10 @@ def cannot_read(reads: LevelRange, level: int) -> str:
 
 
 def require_written(kind: type, first_levels: Mapping[type, int], level: int) -> None:
-    """Return only if a cluster at this level has records, or requests, of this type.
+    """Return only if a cluster at this level has requests of this type.
 
     Raises:
-        RefusedError: UNSUPPORTED_VERSION, it is of a later level.
+        RefusedError: UNSUPPORTED_VERSION, they are of a later level.
     """
     first = first_levels.get(kind, OLDEST)
     if first > level:
@@ -139,21 +91,18 @@ def encode_at_level(records: Sequence[Record], level: int) -> bytes:
     Raises:
         RefusedError: UNSUPPORTED_VERSION, a record or a field of it is of a later level: no node may be sent it.
     """
-    kinds = set(map(type, records))
+    kinds = {type(it) for it in records}
     for kind in kinds:
-        require_written(kind, RECORD_LEVELS, level)
-    if any(
-        later > level
-        for kind in kinds & LATER_FIELDS.keys()
-        for later in LATER_FIELDS[kind].values()
-    ):
+        if level < kind.LEVEL:
+            raise _too_early(kind.__name__, kind.LEVEL, level)
+    if any(later > level for kind in kinds for later in kind.LATER_FIELDS.values()):
         return encode_records(tuple(_without_later_fields(records, level)))
     return encode_records(records)
 
 
 def _without_later_fields(records: Sequence[Record], level: int) -> Iterator[Any]:
     for record in records:
-        later = LATER_FIELDS.get(type(record), {})
+        later = record.LATER_FIELDS
         if all(first <= level for first in later.values()):
             yield record
             continue

@@ -29,7 +29,7 @@ from headrace.metadata.records.cluster import (
     NextIdsRecord,
     ProducerIdsRecord,
 )
-from headrace.metadata.records.codec import Record, encode_records
+from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.logs import (
     BrokerReachRecord,
     LogAssignedRecord,
@@ -45,6 +45,7 @@ from headrace.metadata.records.objects import (
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
+from headrace.metadata.records.record import Record
 from headrace.metadata.records.streams import RangeRecord, StreamRecord, StreamStateRecord
 from headrace.metadata.records.topics import (
     ConfigRecord,

@@ -30,8 +30,8 @@ from headrace.metadata.records.brokers import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import LogReleasedRecord, RemoveLogRecord
+from headrace.metadata.records.record import Record
 from headrace.metadata.records.topics import ConfigRecord, PartitionChangeRecord
 from headrace.metadata.rpc.requests import RegisterBroker, ReportEnd, UnregisterBroker
 from headrace.metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from headrace.config.dynamic_keys import dynamic_broker_problem
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import Record
 from headrace.metadata.rpc.responses import Response
 
 if TYPE_CHECKING:

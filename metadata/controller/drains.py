@@ -30,13 +30,13 @@ from headrace.metadata.images.logs import (
     about_to_end,
     is_reached,
 )
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import (
     LogAssignedRecord,
     LogDrainedRecord,
     LogRefusedRecord,
     LogReleasedRecord,
 )
+from headrace.metadata.records.record import Record
 from headrace.metadata.rpc.requests import FinishDrain, RefuseDrain
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode

@@ -25,7 +25,7 @@ from headrace.metadata.levels import (
     level_of,
 )
 from headrace.metadata.records.cluster import FeatureRecord, KeyValueRecord
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import Record
 from headrace.metadata.rpc.requests import FeatureUpdate, UpdateFeatures, UpgradeType
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode

@@ -8,7 +8,7 @@ from headrace.metadata.controller.decision import Inputs
 from headrace.metadata.controller.placement import active_brokers, place
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.logs import LogImage
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
 

@@ -7,7 +7,7 @@ from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.cluster import KeyValueRecord, RemoveKeyValueRecord
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import Record
 from headrace.metadata.rpc.requests import PutKeyValues
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode

@@ -16,7 +16,7 @@ from headrace.metadata.images.draining import closed_brokers
 from headrace.metadata.images.moves import MOVES_AT_ONCE, Moves, PartitionKey, ended_moves
 from headrace.metadata.images.topics import Topics
 from headrace.metadata.levels import MOVES_LEVEL, level_of
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import Record
 from headrace.metadata.records.topics import PartitionMoveRecord
 from headrace.metadata.rpc.responses import Done
 

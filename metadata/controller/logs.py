@@ -22,7 +22,6 @@ from headrace.metadata.images.log_keys import (
 )
 from headrace.metadata.images.logs import LogImage, LogState, log_of, log_record
 from headrace.metadata.records.cluster import RemoveKeyValueRecord
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import (
     BrokerReachRecord,
     LogEmptiedRecord,
@@ -31,6 +30,7 @@ from headrace.metadata.records.logs import (
     LogRecord,
     LogUploadedRecord,
 )
+from headrace.metadata.records.record import Record
 from headrace.metadata.rpc.requests import (
     AcceptLogLoss,
     BeginLog,

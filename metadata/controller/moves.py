@@ -26,7 +26,7 @@ from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.brokers import has_ended
 from headrace.metadata.images.draining import closed_brokers
 from headrace.metadata.images.moves import MOVES_AT_ONCE, MoveImage, Moves, ended_moves
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import (
     PartitionChangeRecord,

@@ -30,13 +30,13 @@ from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import adopter
 from headrace.metadata.images.objects import ObjectImage, ObjectState, ObjectType
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     RecordedRange,
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
+from headrace.metadata.records.record import Record
 from headrace.metadata.rpc.requests import (
     CommitStreamSetObject,
     CommittedStreamObject,

@@ -20,8 +20,8 @@ from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.images.streams import ObjectRangeImage, StreamImage, object_index
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.objects import ObjectsDestroyedRecord
+from headrace.metadata.records.record import Record
 from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,

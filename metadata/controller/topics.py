@@ -25,8 +25,8 @@ from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, TopicImage
 from headrace.metadata.images.configs import TOPIC_RESOURCE
 from headrace.metadata.images.streams import NO_EPOCH
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.ids import random_id
+from headrace.metadata.records.record import Record
 from headrace.metadata.records.streams import StreamRecord
 from headrace.metadata.records.topics import (
     ConfigRecord,

@@ -18,9 +18,10 @@ from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.effects import DurableState
 from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
-from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.records.record import Record
 from headrace.metadata.replay import replay
 from headrace.metadata.transport import Address
 

@@ -38,9 +38,10 @@ from headrace.metadata.errors import (
 )
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import OLDEST, encode_at_level, level_of, require_read
-from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.objects import StreamSetObjectRecord
+from headrace.metadata.records.record import Record
 from headrace.metadata.snapshot import image_to_records, records_to_image
 
 MAGIC: Final = b"HRMS"

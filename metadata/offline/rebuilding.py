@@ -40,7 +40,6 @@ from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.images.streams import StreamImage
 from headrace.metadata.records.brokers import FenceBrokerRecord, FenceReason
 from headrace.metadata.records.cluster import LeaderChangeRecord, NextIdsRecord, ProducerIdsRecord
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.members import Member, MembersRecord
 from headrace.metadata.records.objects import (
     ObjectsPreparedRecord,
@@ -48,6 +47,7 @@ from headrace.metadata.records.objects import (
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
+from headrace.metadata.records.record import Record
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.replay import replay

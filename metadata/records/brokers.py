@@ -1,11 +1,14 @@
 """Records about brokers. Fields are encoded in this order; only append."""
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import ClassVar
 from uuid import UUID
 
 import msgspec
 
 from headrace.metadata.records.numbers import Count, ShortText
+from headrace.metadata.records.record import Record
 
 
 class FenceReason(IntEnum):
@@ -23,7 +26,7 @@ class BrokerEndpoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     port: Count
 
 
-class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=False):
+class RegisterBrokerRecord(Record, frozen=True, tag=10):
     """Starts a new epoch of a broker, fenced until it reports that it is ready."""
 
     node_id: int
@@ -40,15 +43,17 @@ class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10,
     locks: tuple[ShortText, ...] = ()  # that the process holds until it ends; see `RegisterBroker`
 
 
-class UnfenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
+class UnfenceBrokerRecord(Record, frozen=True, tag=11):
     """The broker is ready: clients see it, and it may get partitions."""
 
     node_id: int
     epoch: int
 
 
-class FenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=False):
+class FenceBrokerRecord(Record, frozen=True, tag=12):
     """Ends an epoch: requests with it are refused from now on."""
+
+    LATER_FIELDS: ClassVar[Mapping[str, int]] = {"timestamp_ms": 2}
 
     node_id: int
     epoch: int
@@ -56,7 +61,7 @@ class FenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=12, gc
     timestamp_ms: int = 0  # wall clock of the leading controller; 0: not known
 
 
-class UnregisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=13, gc=False):
+class UnregisterBrokerRecord(Record, frozen=True, tag=13):
     """Removes a broker."""
 
     node_id: int

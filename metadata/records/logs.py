@@ -5,6 +5,7 @@ from enum import IntEnum
 import msgspec
 
 from headrace.metadata.records.numbers import ShortText, Text
+from headrace.metadata.records.record import Record
 
 
 class LogMedium(IntEnum):
@@ -23,8 +24,10 @@ class LogReach(msgspec.Struct, frozen=True, array_like=True, gc=False):
     prefix: ShortText  # empty: every place
 
 
-class LogRecord(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
+class LogRecord(Record, frozen=True, tag=50):
     """A log begins a generation, or is told to lie elsewhere; its owner uses it."""
+
+    LEVEL = 2
 
     log_id: int
     owner: int  # node id
@@ -35,21 +38,27 @@ class LogRecord(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
     uploaded_offset: int  # everything below it in this generation is in the bucket; -1: not known
 
 
-class LogUploadedRecord(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=False):
+class LogUploadedRecord(Record, frozen=True, tag=51):
     """Everything below this offset of the log is in the bucket."""
+
+    LEVEL = 2
 
     log_id: int
     uploaded_offset: int
 
 
-class LogEmptiedRecord(msgspec.Struct, frozen=True, array_like=True, tag=52, gc=False):
+class LogEmptiedRecord(Record, frozen=True, tag=52):
     """The owner has shut the log down; nothing in it is needed."""
+
+    LEVEL = 2
 
     log_id: int
 
 
-class LogAssignedRecord(msgspec.Struct, frozen=True, array_like=True, tag=53, gc=False):
+class LogAssignedRecord(Record, frozen=True, tag=53):
     """This registration of a broker drains the log; whoever did so before does not any more."""
+
+    LEVEL = 2
 
     log_id: int
     drain_epoch: int  # index of this entry
@@ -58,15 +67,19 @@ class LogAssignedRecord(msgspec.Struct, frozen=True, array_like=True, tag=53, gc
     assigned_ms: int  # wall clock of the leading controller
 
 
-class LogReleasedRecord(msgspec.Struct, frozen=True, array_like=True, tag=54, gc=False):
+class LogReleasedRecord(Record, frozen=True, tag=54):
     """Ends a drain before its end."""
+
+    LEVEL = 2
 
     log_id: int
     drain_epoch: int
 
 
-class LogRefusedRecord(msgspec.Struct, frozen=True, array_like=True, tag=55, gc=False):
+class LogRefusedRecord(Record, frozen=True, tag=55):
     """This registration of a broker could not read the log."""
+
+    LEVEL = 2
 
     log_id: int
     node_id: int
@@ -75,28 +88,36 @@ class LogRefusedRecord(msgspec.Struct, frozen=True, array_like=True, tag=55, gc=
     refused_ms: int
 
 
-class LogDrainedRecord(msgspec.Struct, frozen=True, array_like=True, tag=56, gc=False):
+class LogDrainedRecord(Record, frozen=True, tag=56):
     """Everything in the log is in the bucket, and its streams are closed."""
+
+    LEVEL = 2
 
     log_id: int
     position: int  # up to which it was read; -1: it was empty
 
 
-class LogLostRecord(msgspec.Struct, frozen=True, array_like=True, tag=57, gc=False):
+class LogLostRecord(Record, frozen=True, tag=57):
     """An operator accepts the loss of the log, or of what is damaged in it."""
+
+    LEVEL = 2
 
     log_id: int
     damaged_only: bool
 
 
-class RemoveLogRecord(msgspec.Struct, frozen=True, array_like=True, tag=58, gc=False):
+class RemoveLogRecord(Record, frozen=True, tag=58):
     """Removes the log of a broker that is unregistered."""
+
+    LEVEL = 2
 
     log_id: int
 
 
-class BrokerReachRecord(msgspec.Struct, frozen=True, array_like=True, tag=59, gc=False):
+class BrokerReachRecord(Record, frozen=True, tag=59):
     """Which logs of other brokers this registration can drain; none before."""
+
+    LEVEL = 2
 
     node_id: int
     epoch: int

@@ -12,8 +12,8 @@ from headrace.metadata.images.streams import StreamImage
 from headrace.metadata.images.topics import PartitionImage, TopicImage
 from headrace.metadata.levels import METADATA_FEATURE, encode_at_level
 from headrace.metadata.records.brokers import FenceBrokerRecord, FenceReason
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import LogEmptiedRecord, LogMedium
+from headrace.metadata.records.record import Record
 from headrace.metadata.records.streams import StreamState
 from headrace.persistent_map import PersistentMap
 from tests.simulation.cluster.entries import Step

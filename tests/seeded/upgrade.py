@@ -11,10 +11,10 @@ BUGS = (
         "upgrade-01",
         "a record above the level of the cluster is written",
         "metadata/levels.py",
-        "require_written",
+        "encode_at_level",
         """
-            if first > level:
-                raise _too_early(kind.__name__, first, level)
+            if kind.LEVEL > level:
+                raise _too_early(kind.__name__, kind.LEVEL, level)
         """,
         "pass",
         f"{_UNIT}/test_commits.py"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from headrace.metadata.follower.entry_buffer import EntryBuffer
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.records.codec import decode_records
+from headrace.metadata.records.record import Record
 from headrace.metadata.replay import replay
 from tests.simulation.cluster.handovers import wrong_changes
 

@@ -4,7 +4,6 @@ import random
 
 import pytest
 
-from headrace.metadata import levels
 from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
 from headrace.metadata.errors import (
     ControllerUnavailableError,
@@ -111,7 +110,7 @@ async def test_nothing_shows_before_it_is_durable():
 
 @scenario
 async def test_a_record_above_the_clusters_level_is_refused_and_nothing_else(monkeypatch):
-    monkeypatch.setattr(levels, "RECORD_LEVELS", {**levels.RECORD_LEVELS, KeyValueRecord: 2})
+    monkeypatch.setattr(KeyValueRecord, "LEVEL", 2)
     scene = Scene()
     scene.log.image = MetadataImage(term=1, features=PersistentMap({METADATA_FEATURE: 1}))
 

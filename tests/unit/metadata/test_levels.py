@@ -1,12 +1,10 @@
 import ast
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 import pytest
 
 import headrace.metadata
-from headrace.metadata import levels
 from headrace.metadata.errors import MetadataVersionError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.levels import (
@@ -15,7 +13,6 @@ from headrace.metadata.levels import (
     NEWEST,
     OLDEST,
     READ_HERE,
-    RECORD_LEVELS,
     UNTOLD,
     LevelRange,
     cannot_read,
@@ -24,7 +21,8 @@ from headrace.metadata.levels import (
     require_read,
 )
 from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord
-from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.records.codec import KINDS, decode_records
+from headrace.metadata.records.record import Record
 from headrace.metadata.replay import replay
 from headrace.protocol.errors import ErrorCode
 
@@ -32,30 +30,38 @@ from headrace.protocol.errors import ErrorCode
 FIRST_LEVEL_TAGS = [*range(1, 9), *range(10, 14), *range(20, 25), *range(30, 35), *range(40, 45)]
 
 
-class Grown(msgspec.Struct, frozen=True, array_like=True, tag=90):
+class Grown(Record, frozen=True, tag=90):
     """A record with two fields that were added later."""
 
+    LATER_FIELDS = {"second": 2, "third": 3}  # noqa: RUF012
     name: str
     second: int = 0
     third: tuple[int, ...] = ()
 
 
 def test_every_record_has_a_level():
-    assert set(RECORD_LEVELS) == set(get_args(Record))
-    assert set(RECORD_LEVELS.values()) <= set(LEVELS)
+    assert {kind.LEVEL for kind in KINDS} <= set(LEVELS)
+
+
+def test_no_kind_of_record_is_left_out():
+    defined = Record.__subclasses__()
+    assert {it for it in defined if it.__module__.startswith("headrace.")} == set(KINDS)
 
 
 def test_every_later_field_exists_at_the_end_and_has_a_default():
-    for kind, later in levels.LATER_FIELDS.items():
+    for kind in KINDS:
+        later = kind.LATER_FIELDS
+        if not later:
+            continue
         fields = msgspec.structs.fields(kind)
         assert [it.name for it in fields][-len(later) :] == list(later)
         assert list(later.values()) == sorted(later.values())
-        assert min(later.values()) > RECORD_LEVELS[kind]
+        assert min(later.values()) > kind.LEVEL
         assert all(not it.required for it in fields[-len(later) :])
 
 
 def test_the_records_of_the_first_level_are_those_of_the_first_release():
-    first = [it for it, level in RECORD_LEVELS.items() if level == 1]
+    first = [it for it in KINDS if it.LEVEL == 1]
 
     assert sorted(it.__struct_config__.tag for it in first) == FIRST_LEVEL_TAGS
 
@@ -78,7 +84,7 @@ def test_only_this_table_encodes_what_is_written():
 
 
 def test_a_record_is_refused_below_its_level(monkeypatch):
-    monkeypatch.setattr(levels, "RECORD_LEVELS", {**RECORD_LEVELS, ClusterIdRecord: 2})
+    monkeypatch.setattr(ClusterIdRecord, "LEVEL", 2)
     records = (FeatureRecord("f", 1), ClusterIdRecord("c"))
 
     assert decode_records(encode_at_level(records, 2)) == records
@@ -88,9 +94,7 @@ def test_a_record_is_refused_below_its_level(monkeypatch):
     assert "headrace cluster upgrade" in refusal.value.message
 
 
-def test_a_later_field_is_not_written_below_its_level(monkeypatch):
-    monkeypatch.setattr(levels, "RECORD_LEVELS", {**RECORD_LEVELS, Grown: 1})
-    monkeypatch.setattr(levels, "LATER_FIELDS", {Grown: {"second": 2, "third": 3}})
+def test_a_later_field_is_not_written_below_its_level():
     as_first_written = bytes.fromhex("01 91 92 5a a161")
 
     assert encode_at_level((Grown("a"),), 1) == as_first_written

@@ -1,7 +1,6 @@
 import msgspec
 import pytest
 
-from headrace.metadata import levels
 from headrace.metadata.errors import (
     MetadataFormatError,
     MetadataLogCorruptError,
@@ -66,7 +65,7 @@ def test_a_snapshot_of_a_later_level_says_what_to_do(monkeypatch):
 
 def test_what_is_above_the_level_of_an_image_is_not_written(image, monkeypatch):
     features = PersistentMap({METADATA_FEATURE: 1})
-    monkeypatch.setattr(levels, "RECORD_LEVELS", {**levels.RECORD_LEVELS, StreamRecord: 2})
+    monkeypatch.setattr(StreamRecord, "LEVEL", 2)
 
     assert encoded(image)  # it is at the newest level
     with pytest.raises(RefusedError, match=r"StreamRecord needs headrace\.metadata\.version 2"):
