@@ -16,7 +16,7 @@ import msgspec
 from headrace.metadata.errors import MetadataVersionError, RefusedError
 from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.numbers import Count
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 from headrace.protocol.errors import ErrorCode
 
 # Clients and operators know the level by this name. `metadata.version` is Kafka's, with levels of Kafka's own.
@@ -24,13 +24,11 @@ LEVEL_FEATURE: Final = "headrace.metadata.version"
 METADATA_FEATURE: Final = "metadata.version"  # in records, snapshots and requests of nodes
 
 LEVELS: Final[Mapping[int, str]] = {
-    1: "the records of the first release",
-    2: "nodes tell the levels they read, snapshots theirs; many streams are closed by one request; logs have owners",
+    2: "the records of the first release",  # level 1 was never released, and is not read any more
     3: "partitions move between brokers that live",
 }
 OLDEST: Final = min(LEVELS)
 NEWEST: Final = max(LEVELS)
-LOGS_LEVEL: Final = 2  # brokers keep their WALs as logs from here on, before as keys
 MOVES_LEVEL: Final = 3  # partitions move between brokers that live
 
 
@@ -50,7 +48,7 @@ class LevelRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 READ_HERE: Final = LevelRange(OLDEST, NEWEST)
-UNTOLD: Final = LevelRange(1, 1)  # of a node that tells none: its release has no levels yet
+UNTOLD: Final = LevelRange(1, 1)  # of a node that tells none: it is from before the first release
 
 
 def level_of(features: Mapping[str, int]) -> int:
@@ -70,7 +68,12 @@ def require_read(level: int) -> None:
 
 def cannot_read(reads: LevelRange, level: int) -> str:
     """Why a node cannot be in the cluster, and what to do."""
-    what = "upgrade this node" if level > reads.newest else "raise the cluster's level before"
+    what = (
+        "upgrade this node"
+        if level > reads.newest
+        else "start it with an earlier version, run `headrace cluster upgrade` there, and let it write a snapshot; "
+        "or begin with an empty directory and an empty bucket"
+    )
     return f"this node reads {LEVEL_FEATURE} {reads}, the cluster is at {level}: {what}"
 
 
@@ -85,7 +88,7 @@ def require_written(kind: type, first_levels: Mapping[type, int], level: int) ->
         raise _too_early(kind.__name__, first, level)
 
 
-def encode_at_level(records: Sequence[Record], level: int) -> bytes:
+def encode_at_level(records: Sequence[MetadataRecord], level: int) -> bytes:
     """Encode a batch for a cluster at this level.
 
     Raises:
@@ -100,7 +103,7 @@ def encode_at_level(records: Sequence[Record], level: int) -> bytes:
     return encode_records(records)
 
 
-def _without_later_fields(records: Sequence[Record], level: int) -> Iterator[Any]:
+def _without_later_fields(records: Sequence[MetadataRecord], level: int) -> Iterator[Any]:
     for record in records:
         later = record.LATER_FIELDS
         if all(first <= level for first in later.values()):

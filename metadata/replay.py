@@ -19,21 +19,21 @@ from headrace.metadata.images.streams import StreamsDelta
 from headrace.metadata.images.topics import TopicsDelta
 from headrace.metadata.levels import METADATA_FEATURE, require_read
 from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 from headrace.persistent_map import PersistentMap
 
 STEP_RECORDS: Final = 1_000
 
 
 def replay(
-    image: MetadataImage, records: Iterable[Record], *, index: int, term: int
+    image: MetadataImage, records: Iterable[MetadataRecord], *, index: int, term: int
 ) -> MetadataImage:
     """Apply one whole batch at once; see `replay_steps`."""
     return completed(replay_steps(image, records, index=index, term=term))
 
 
 def replay_steps(
-    image: MetadataImage, records: Iterable[Record], *, index: int, term: int
+    image: MetadataImage, records: Iterable[MetadataRecord], *, index: int, term: int
 ) -> Generator[None, None, MetadataImage]:
     """Apply one whole batch, in steps of some milliseconds; return the image at its index.
 
@@ -70,7 +70,6 @@ class _Delta:
         self._cluster_id = image.cluster_id
         self._leader_id = image.leader_id
         self._members = image.members
-        self._key_values: PersistentMap[str, bytes] = image.key_values
         self._features: PersistentMap[str, int] = image.features
         self._next_stream_id = image.next_stream_id
         self._next_producer_id = image.next_producer_id
@@ -93,12 +92,6 @@ class _Delta:
             self._features = self._features.set(record.name, record.level)
         else:
             self._features = self._features.delete(record.name)
-
-    def set_key_value(self, record: cluster.KeyValueRecord) -> None:
-        self._key_values = self._key_values.set(record.key, record.value)
-
-    def remove_key_value(self, record: cluster.RemoveKeyValueRecord) -> None:
-        self._key_values = self._key_values.delete(record.key)
 
     def give_producer_ids(self, record: cluster.ProducerIdsRecord) -> None:
         require(record.next_producer_id >= self._next_producer_id, "producer ids only grow")
@@ -145,19 +138,18 @@ class _Delta:
             objects=self.objects.finish(),
             logs=self.logs.finish(),
             moves=self.moves.finish(),
-            key_values=self._key_values,
             features=self._features,
             next_stream_id=self._next_stream_id,
             next_producer_id=self._next_producer_id,
         )
 
 
-_Kind = TypeVar("_Kind", bound=Record)
+_Kind = TypeVar("_Kind", bound=MetadataRecord)
 
 
 def _row(
     kind: type[_Kind], by: Callable[[_Delta, _Kind], None]
-) -> tuple[type[Record], Callable[[_Delta, Any], None]]:
+) -> tuple[type[MetadataRecord], Callable[[_Delta, Any], None]]:
     """One row of the table below: the kind of a record determines what its function takes."""
     return kind, by
 
@@ -169,8 +161,6 @@ _REPLAY: Final = dict(
         _row(cluster.LeaderChangeRecord, _Delta.change_leader),
         _row(members.MembersRecord, _Delta.change_members),
         _row(cluster.FeatureRecord, _Delta.set_feature),
-        _row(cluster.KeyValueRecord, _Delta.set_key_value),
-        _row(cluster.RemoveKeyValueRecord, _Delta.remove_key_value),
         _row(cluster.ProducerIdsRecord, _Delta.give_producer_ids),
         _row(cluster.NextIdsRecord, _Delta.raise_next_ids),
         _row(brokers.RegisterBrokerRecord, lambda delta, record: delta.brokers.register(record)),

@@ -36,7 +36,7 @@ from headrace.metadata.records.logs import (
     LogRefusedRecord,
     LogReleasedRecord,
 )
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.rpc.requests import FinishDrain, RefuseDrain
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode
@@ -117,7 +117,7 @@ def _has_step(log: LogImage, image: MetadataImage, now_ms: int) -> bool:
 
 def _next(
     log: LogImage, image: MetadataImage, now_ms: int, *, refusing: int | None = None
-) -> Record:
+) -> MetadataRecord:
     """Assign the log to the next broker; without one, take it back."""
     drainer = _drainer(log, image, now_ms, refusing=refusing)
     if drainer is not None:

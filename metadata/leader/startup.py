@@ -21,7 +21,7 @@ from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, Le
 from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.members import NO_DIRECTORY, Member
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.replay import replay
 from headrace.metadata.transport import Address
 
@@ -101,7 +101,7 @@ def check_image(image: MetadataImage, cluster_id: str) -> None:
 
 def opening_records(
     term: int, *, leader_id: int, cluster_id: str | None, now_ms: int
-) -> tuple[Record, ...]:
+) -> tuple[MetadataRecord, ...]:
     """The first records of a term: a no-op, and in an empty log those that name the cluster.
 
     Args:

@@ -1,14 +1,12 @@
 """Records about brokers. Fields are encoded in this order; only append."""
 
-from collections.abc import Mapping
 from enum import IntEnum
-from typing import ClassVar
 from uuid import UUID
 
 import msgspec
 
 from headrace.metadata.records.numbers import Count, ShortText
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 
 
 class FenceReason(IntEnum):
@@ -26,7 +24,7 @@ class BrokerEndpoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     port: Count
 
 
-class RegisterBrokerRecord(Record, frozen=True, tag=10):
+class RegisterBrokerRecord(MetadataRecord, frozen=True, tag=10):
     """Starts a new epoch of a broker, fenced until it reports that it is ready."""
 
     node_id: int
@@ -43,17 +41,15 @@ class RegisterBrokerRecord(Record, frozen=True, tag=10):
     locks: tuple[ShortText, ...] = ()  # that the process holds until it ends; see `RegisterBroker`
 
 
-class UnfenceBrokerRecord(Record, frozen=True, tag=11):
+class UnfenceBrokerRecord(MetadataRecord, frozen=True, tag=11):
     """The broker is ready: clients see it, and it may get partitions."""
 
     node_id: int
     epoch: int
 
 
-class FenceBrokerRecord(Record, frozen=True, tag=12):
+class FenceBrokerRecord(MetadataRecord, frozen=True, tag=12):
     """Ends an epoch: requests with it are refused from now on."""
-
-    LATER_FIELDS: ClassVar[Mapping[str, int]] = {"timestamp_ms": 2}
 
     node_id: int
     epoch: int
@@ -61,7 +57,7 @@ class FenceBrokerRecord(Record, frozen=True, tag=12):
     timestamp_ms: int = 0  # wall clock of the leading controller; 0: not known
 
 
-class UnregisterBrokerRecord(Record, frozen=True, tag=13):
+class UnregisterBrokerRecord(MetadataRecord, frozen=True, tag=13):
     """Removes a broker."""
 
     node_id: int

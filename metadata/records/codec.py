@@ -24,22 +24,22 @@ import msgspec
 from headrace.metadata.errors import MetadataFormatError, MetadataVersionError
 from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
 from headrace.metadata.records.members import Member, MembersRecord
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 
 RECORD_FORMAT_VERSION: Final = 1
 MEMBERS_FORMAT: Final = 0xC0
 
 # Every kind of record that the modules of this package define.
-KINDS: Final[tuple[type[Record], ...]] = tuple(
+KINDS: Final[tuple[type[MetadataRecord], ...]] = tuple(
     kind
     for module in (brokers, cluster, logs, members, objects, streams, topics)
     for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, Record) and kind is not Record
+    if isinstance(kind, type) and issubclass(kind, MetadataRecord) and kind is not MetadataRecord
 )
 
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
 _ANY_KIND: Final[Any] = reduce(or_, KINDS)
-_DECODER: Final = msgspec.msgpack.Decoder[tuple[Record, ...]](tuple[_ANY_KIND, ...])
+_DECODER: Final = msgspec.msgpack.Decoder[tuple[MetadataRecord, ...]](tuple[_ANY_KIND, ...])
 _FEATURE_DECODER: Final = msgspec.msgpack.Decoder(cluster.FeatureRecord)
 _RAW_DECODER: Final = msgspec.msgpack.Decoder(tuple[msgspec.Raw, ...])
 STEP_RECORDS: Final = 1_000  # decoded at once: about a millisecond
@@ -48,14 +48,14 @@ _ARRAY32: Final = b"\xdd"  # of MessagePack, before the number of elements
 _MEMBERS_DECODER: Final = msgspec.msgpack.Decoder(tuple[Member, ...])
 
 
-def encode_records(records: Sequence[Record]) -> bytes:
+def encode_records(records: Sequence[MetadataRecord]) -> bytes:
     """Encode a batch."""
     buffer = bytearray((RECORD_FORMAT_VERSION,))
     _ENCODER.encode_into(records, buffer, 1)
     return bytes(buffer)
 
 
-def decode_records(payload: bytes | memoryview) -> tuple[Record, ...]:
+def decode_records(payload: bytes | memoryview) -> tuple[MetadataRecord, ...]:
     """Decode a batch.
 
     Raises:
@@ -73,12 +73,14 @@ def decode_records(payload: bytes | memoryview) -> tuple[Record, ...]:
         raise _unreadable(payload, error) from error
 
 
-def decode_records_steps(payload: bytes | memoryview) -> Generator[None, None, Sequence[Record]]:
+def decode_records_steps(
+    payload: bytes | memoryview,
+) -> Generator[None, None, Sequence[MetadataRecord]]:
     """Decode a batch as `decode_records` does, in steps: the deletion of a topic may be 100,000 records."""
     if len(payload) <= _STEP_BYTES:
         return decode_records(payload)
     _check_format(payload)
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     try:
         each = _RAW_DECODER.decode(memoryview(payload)[1:])
         for start in range(0, len(each), STEP_RECORDS):

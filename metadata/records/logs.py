@@ -5,7 +5,7 @@ from enum import IntEnum
 import msgspec
 
 from headrace.metadata.records.numbers import ShortText, Text
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 
 
 class LogMedium(IntEnum):
@@ -24,10 +24,8 @@ class LogReach(msgspec.Struct, frozen=True, array_like=True, gc=False):
     prefix: ShortText  # empty: every place
 
 
-class LogRecord(Record, frozen=True, tag=50):
+class LogRecord(MetadataRecord, frozen=True, tag=50):
     """A log begins a generation, or is told to lie elsewhere; its owner uses it."""
-
-    LEVEL = 2
 
     log_id: int
     owner: int  # node id
@@ -38,27 +36,21 @@ class LogRecord(Record, frozen=True, tag=50):
     uploaded_offset: int  # everything below it in this generation is in the bucket; -1: not known
 
 
-class LogUploadedRecord(Record, frozen=True, tag=51):
+class LogUploadedRecord(MetadataRecord, frozen=True, tag=51):
     """Everything below this offset of the log is in the bucket."""
-
-    LEVEL = 2
 
     log_id: int
     uploaded_offset: int
 
 
-class LogEmptiedRecord(Record, frozen=True, tag=52):
+class LogEmptiedRecord(MetadataRecord, frozen=True, tag=52):
     """The owner has shut the log down; nothing in it is needed."""
-
-    LEVEL = 2
 
     log_id: int
 
 
-class LogAssignedRecord(Record, frozen=True, tag=53):
+class LogAssignedRecord(MetadataRecord, frozen=True, tag=53):
     """This registration of a broker drains the log; whoever did so before does not any more."""
-
-    LEVEL = 2
 
     log_id: int
     drain_epoch: int  # index of this entry
@@ -67,19 +59,15 @@ class LogAssignedRecord(Record, frozen=True, tag=53):
     assigned_ms: int  # wall clock of the leading controller
 
 
-class LogReleasedRecord(Record, frozen=True, tag=54):
+class LogReleasedRecord(MetadataRecord, frozen=True, tag=54):
     """Ends a drain before its end."""
-
-    LEVEL = 2
 
     log_id: int
     drain_epoch: int
 
 
-class LogRefusedRecord(Record, frozen=True, tag=55):
+class LogRefusedRecord(MetadataRecord, frozen=True, tag=55):
     """This registration of a broker could not read the log."""
-
-    LEVEL = 2
 
     log_id: int
     node_id: int
@@ -88,36 +76,28 @@ class LogRefusedRecord(Record, frozen=True, tag=55):
     refused_ms: int
 
 
-class LogDrainedRecord(Record, frozen=True, tag=56):
+class LogDrainedRecord(MetadataRecord, frozen=True, tag=56):
     """Everything in the log is in the bucket, and its streams are closed."""
-
-    LEVEL = 2
 
     log_id: int
     position: int  # up to which it was read; -1: it was empty
 
 
-class LogLostRecord(Record, frozen=True, tag=57):
+class LogLostRecord(MetadataRecord, frozen=True, tag=57):
     """An operator accepts the loss of the log, or of what is damaged in it."""
-
-    LEVEL = 2
 
     log_id: int
     damaged_only: bool
 
 
-class RemoveLogRecord(Record, frozen=True, tag=58):
+class RemoveLogRecord(MetadataRecord, frozen=True, tag=58):
     """Removes the log of a broker that is unregistered."""
-
-    LEVEL = 2
 
     log_id: int
 
 
-class BrokerReachRecord(Record, frozen=True, tag=59):
+class BrokerReachRecord(MetadataRecord, frozen=True, tag=59):
     """Which logs of other brokers this registration can drain; none before."""
-
-    LEVEL = 2
 
     node_id: int
     epoch: int

@@ -3,7 +3,7 @@
 import msgspec
 
 from headrace.metadata.records.numbers import Int64
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 
 
 class RecordedRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -15,7 +15,7 @@ class RecordedRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
     end_offset: Int64
 
 
-class ObjectsPreparedRecord(Record, frozen=True, tag=40):
+class ObjectsPreparedRecord(MetadataRecord, frozen=True, tag=40):
     """Reserves consecutive object ids for one node until they expire."""
 
     first_object_id: int
@@ -25,7 +25,7 @@ class ObjectsPreparedRecord(Record, frozen=True, tag=40):
     expires_ms: int
 
 
-class StreamSetObjectRecord(Record, frozen=True, tag=41):
+class StreamSetObjectRecord(MetadataRecord, frozen=True, tag=41):
     """Commits a Stream Set Object: each range continues its stream, or replaces one of another object."""
 
     object_id: int
@@ -36,7 +36,7 @@ class StreamSetObjectRecord(Record, frozen=True, tag=41):
     ranges: tuple[RecordedRange, ...]  # sorted by (stream id, start offset)
 
 
-class StreamObjectRecord(Record, frozen=True, tag=42):
+class StreamObjectRecord(MetadataRecord, frozen=True, tag=42):
     """Commits a Stream Object."""
 
     object_id: int
@@ -46,14 +46,14 @@ class StreamObjectRecord(Record, frozen=True, tag=42):
     range: RecordedRange
 
 
-class ObjectsDestroyedRecord(Record, frozen=True, tag=43):
+class ObjectsDestroyedRecord(MetadataRecord, frozen=True, tag=43):
     """Marks objects destroyed: unused, and deleted after the retention time."""
 
     object_ids: tuple[int, ...]
     destroyed_ms: int
 
 
-class ObjectsRemovedRecord(Record, frozen=True, tag=44):
+class ObjectsRemovedRecord(MetadataRecord, frozen=True, tag=44):
     """Removes objects that were deleted from the bucket."""
 
     object_ids: tuple[int, ...]

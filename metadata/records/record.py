@@ -10,10 +10,10 @@ from typing import ClassVar
 import msgspec
 
 
-class Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class MetadataRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A change of the metadata. Fields are encoded in the order of the class; only append."""
 
-    LEVEL: ClassVar[int] = 1  # the first one at which it may be written
+    LEVEL: ClassVar[int] = 2  # the first one at which it may be written
     # Fields that were added at its end later, and the first level of each. Below it such a field must have its default,
     # and is not written.
     LATER_FIELDS: ClassVar[Mapping[str, int]] = {}

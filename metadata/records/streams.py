@@ -3,7 +3,7 @@
 from enum import IntEnum
 from uuid import UUID
 
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 
 
 class StreamState(IntEnum):
@@ -13,7 +13,7 @@ class StreamState(IntEnum):
     OPENED = 1
 
 
-class StreamRecord(Record, frozen=True, tag=30):
+class StreamRecord(MetadataRecord, frozen=True, tag=30):
     """Creates a stream. A new one starts at 0 with epoch -1; a snapshot restores what it had."""
 
     stream_id: int
@@ -24,7 +24,7 @@ class StreamRecord(Record, frozen=True, tag=30):
     end_offset: int
 
 
-class RangeRecord(Record, frozen=True, tag=31):
+class RangeRecord(MetadataRecord, frozen=True, tag=31):
     """Starts a range: from `start_offset` on, this node writes the stream at this epoch."""
 
     stream_id: int
@@ -34,7 +34,7 @@ class RangeRecord(Record, frozen=True, tag=31):
     start_offset: int
 
 
-class StreamStateRecord(Record, frozen=True, tag=32):
+class StreamStateRecord(MetadataRecord, frozen=True, tag=32):
     """Opens a stream at an epoch for one node, or closes it."""
 
     stream_id: int
@@ -43,14 +43,14 @@ class StreamStateRecord(Record, frozen=True, tag=32):
     node_id: int
 
 
-class StreamTrimmedRecord(Record, frozen=True, tag=33):
+class StreamTrimmedRecord(MetadataRecord, frozen=True, tag=33):
     """Raises the start offset of a stream; objects wholly below it no longer belong to it."""
 
     stream_id: int
     start_offset: int
 
 
-class RemoveStreamRecord(Record, frozen=True, tag=34):
+class RemoveStreamRecord(MetadataRecord, frozen=True, tag=34):
     """Removes a stream for good."""
 
     stream_id: int

@@ -2,17 +2,17 @@
 
 from uuid import UUID
 
-from headrace.metadata.records.record import Record
+from headrace.metadata.records.record import MetadataRecord
 
 
-class TopicRecord(Record, frozen=True, tag=20):
+class TopicRecord(MetadataRecord, frozen=True, tag=20):
     """Creates a topic without partitions."""
 
     topic_id: UUID
     name: str
 
 
-class PartitionRecord(Record, frozen=True, tag=21):
+class PartitionRecord(MetadataRecord, frozen=True, tag=21):
     """Adds the next partition of a topic."""
 
     topic_id: UUID
@@ -23,7 +23,7 @@ class PartitionRecord(Record, frozen=True, tag=21):
     meta_stream_id: int
 
 
-class PartitionChangeRecord(Record, frozen=True, tag=22):
+class PartitionChangeRecord(MetadataRecord, frozen=True, tag=22):
     """Gives a partition a leader at a higher epoch (the same broker again after its restart)."""
 
     topic_id: UUID
@@ -32,13 +32,13 @@ class PartitionChangeRecord(Record, frozen=True, tag=22):
     leader_epoch: int
 
 
-class RemoveTopicRecord(Record, frozen=True, tag=23):
+class RemoveTopicRecord(MetadataRecord, frozen=True, tag=23):
     """Removes a topic with its partitions and configs; its streams have separate records."""
 
     topic_id: UUID
 
 
-class PartitionMoveRecord(Record, frozen=True, tag=25):
+class PartitionMoveRecord(MetadataRecord, frozen=True, tag=25):
     """A partition is to be led by another broker, once its leader has closed it. Replaces a move under way."""
 
     LEVEL = 3
@@ -49,7 +49,7 @@ class PartitionMoveRecord(Record, frozen=True, tag=25):
     target: int  # node id
 
 
-class PartitionMoveEndedRecord(Record, frozen=True, tag=26):
+class PartitionMoveEndedRecord(MetadataRecord, frozen=True, tag=26):
     """Takes a move back. A move also ends with each change of its partition's leader epoch."""
 
     LEVEL = 3
@@ -59,7 +59,7 @@ class PartitionMoveEndedRecord(Record, frozen=True, tag=26):
     move_epoch: int
 
 
-class ConfigRecord(Record, frozen=True, tag=24):
+class ConfigRecord(MetadataRecord, frozen=True, tag=24):
     """Sets or removes one config override of a resource."""
 
     resource_type: int  # as in Kafka's protocol: 2 topic, 4 broker

@@ -24,7 +24,7 @@ from headrace.metadata.records.brokers import (
     RegisterBrokerRecord,
     UnfenceBrokerRecord,
 )
-from headrace.metadata.records.record import Record as MetadataRecord
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.topics import PartitionRecord, TopicRecord
 from headrace.metadata.replay import replay
 from headrace.protocol.api_keys import ApiKey
