@@ -20,6 +20,7 @@ from headrace.readable import format_time
 if TYPE_CHECKING:
     from headrace.metadata.image import MetadataImage
     from headrace.metadata.offline.described_logs import DescribedLog
+    from headrace.metadata.records.record import MetadataRecord
 
 path_argument = click.argument("path", type=click.Path(exists=True, path_type=Path))
 
