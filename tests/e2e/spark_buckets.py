@@ -13,10 +13,10 @@ from headrace.pipeline.source.errors import SourceError
 from headrace.pipeline.source.snapshots import newest_catalog
 from headrace.protocol.records.batch import HEADER_BYTES, encode_header, parse_header
 from headrace.protocol.records.record import BatchOptions, encode_batch
-from headrace.protocol.records.record import MetadataRecord as RawRecord
+from headrace.protocol.records.record import Record as RawRecord
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
-from tests.e2e.records import MetadataRecord
+from tests.e2e.records import Record
 from tests.e2e.wire import WireConnection
 
 START_MS = 1_700_000_000_000
@@ -62,16 +62,16 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     return sorted(found, key=lambda it: it[:3])
 
 
-def records(number: int) -> list[MetadataRecord]:
+def records(number: int) -> list[Record]:
     """Nulls, empties, headers of all kinds, in three partitions."""
     kinds = [
-        MetadataRecord(b"value", b"key", (("a", b"1"), ("a", None))),
-        MetadataRecord(None, b"key"),
-        MetadataRecord(b"", b""),
-        MetadataRecord(b"x" * 2_000, None, (("", b""), ("h", b"\xff\xfe"))),
+        Record(b"value", b"key", (("a", b"1"), ("a", None))),
+        Record(None, b"key"),
+        Record(b"", b""),
+        Record(b"x" * 2_000, None, (("", b""), ("h", b"\xff\xfe"))),
     ]
     return [
-        MetadataRecord(
+        Record(
             kinds[n % 4].value,
             kinds[n % 4].key,
             kinds[n % 4].headers,
@@ -82,7 +82,7 @@ def records(number: int) -> list[MetadataRecord]:
     ]
 
 
-def random_records(rng: random.Random, count: int) -> list[MetadataRecord]:
+def random_records(rng: random.Random, count: int) -> list[Record]:
     """Any keys, values and headers, null and empty ones among them; times that go back."""
 
     def some_bytes() -> bytes | None:
@@ -93,7 +93,7 @@ def random_records(rng: random.Random, count: int) -> list[MetadataRecord]:
         return tuple((rng.choice(names), some_bytes()) for _ in range(rng.choice((0, 0, 1, 4))))
 
     return [
-        MetadataRecord(
+        Record(
             some_bytes(),
             some_bytes(),
             some_headers(),
@@ -135,7 +135,7 @@ def add(broker: HeadraceProcess, rng: random.Random) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     for codec in CODECS:
         CONFLUENT.produce(broker.bootstrap, "codecs", records(120), compression=codec)
-    CONFLUENT.produce(broker.bootstrap, "appended", [MetadataRecord(b"a"), MetadataRecord(b"b")])
+    CONFLUENT.produce(broker.bootstrap, "appended", [Record(b"a"), Record(b"b")])
     for topic in ("random", "random-appended"):
         for _ in range(4):
             sent = random_records(rng, rng.randrange(1, 120))

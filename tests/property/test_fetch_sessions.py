@@ -21,7 +21,7 @@ from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.loop_steps import completed
 from headrace.protocol.fetch.request import FetchPartition
-from headrace.protocol.records.record import MetadataRecord
+from headrace.protocol.records.record import Record
 from tests.unit.broker.cluster_scene import NOW_MS, FakeRegistry, ServedPartition, topic_id
 from tests.unit.broker.fetch.session_scene import finished, request
 
@@ -110,7 +110,7 @@ class SessionMachine(RuleBasedStateMachine):
         elif what == "append much":
             served.fill(3, 300)
         elif what == "append unconfirmed":
-            served.append(MetadataRecord(0, NOW_MS, None, b"later"))
+            served.append(Record(0, NOW_MS, None, b"later"))
         elif what == "trim":
             served.data.start_offset = min(served.data.start_offset + 2, served.data.confirm_offset)
             served.partition.wake_readers()

@@ -16,7 +16,7 @@ from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.transit import MAX_WAIT_MS
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DeleteRecordsRequest
-from headrace.protocol.records.record import MetadataRecord
+from headrace.protocol.records.record import Record
 from headrace.storage.errors import FencedError, ObjectStoreError, StreamClosedError
 from tests.unit.broker.cluster_scene import (
     NOW_MS,
@@ -50,7 +50,7 @@ class Broker:
     def serve(self, topic: str = "t", index: int = 0, **options: Any) -> Any:
         served = self.registry.serve(topic, index=index, **options)
         for _ in range(RECORDS):
-            served.append(MetadataRecord(0, NOW_MS, b"k", b"v"))
+            served.append(Record(0, NOW_MS, b"k", b"v"))
         served.data.confirm()
         trim, write = served.data.trim, served.meta.append
 
@@ -146,7 +146,7 @@ def test_the_offset_lies_in_what_is_acknowledged(
         broker = Broker()
         served = broker.serve()
         served.data.start_offset = 3
-        served.append(MetadataRecord(0, NOW_MS, None, b"not acknowledged"))
+        served.append(Record(0, NOW_MS, None, b"not acknowledged"))
         assert await broker.delete(("t", 0, offset)) == [("t", 0, code, low_watermark)]
         assert served.partition.log_start_offset == (3 if code else low_watermark)
 

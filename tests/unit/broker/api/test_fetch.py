@@ -20,7 +20,7 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.headers import parse_request_header
 from headrace.protocol.messages import FetchRequest, encode_request
-from headrace.protocol.records.record import MetadataRecord
+from headrace.protocol.records.record import Record
 from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
 from tests.simulation import virtual_time
 from tests.unit.broker.cluster_scene import NODE_ID, NOW_MS, FakeRegistry, context_of, topic_id
@@ -116,7 +116,7 @@ class Broker:
         return reply.response(ApiKey.FETCH, version)
 
     def publish(self, value_bytes: int = 100) -> int:
-        size = self.log.append(MetadataRecord(0, NOW_MS, None, bytes(value_bytes)))
+        size = self.log.append(Record(0, NOW_MS, None, bytes(value_bytes)))
         self.log.data.confirm()
         return size
 
@@ -228,7 +228,7 @@ def test_a_waiting_fetch_is_answered_when_records_are_confirmed_not_when_they_ar
         broker = Broker()
         waiting = asyncio.create_task(broker.later(11, request(wait_ms=60_000)))
         await asyncio.sleep(0)
-        broker.log.append(MetadataRecord(0, NOW_MS, None, b"v"))
+        broker.log.append(Record(0, NOW_MS, None, b"v"))
         await asyncio.sleep(1)
         assert not waiting.done()
         broker.log.data.confirm()

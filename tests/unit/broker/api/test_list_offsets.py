@@ -17,7 +17,7 @@ from headrace.broker.api.list_offsets import (
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import ListOffsetsRequest
 from headrace.protocol.records.compression import Compression
-from headrace.protocol.records.record import MetadataRecord
+from headrace.protocol.records.record import Record
 from headrace.storage.errors import ObjectStoreError
 from tests.unit.broker.cluster_scene import NOW_MS, FakeClient, FakeRegistry, ask, topic_records
 
@@ -48,8 +48,8 @@ def found(registry: FakeRegistry, version: int, timestamp: int, **options: Any) 
     return partition.error_code, partition.offset, partition.timestamp
 
 
-def at(*timestamps: int) -> list[MetadataRecord]:
-    return [MetadataRecord(0, NOW_MS + timestamp, b"k", b"v") for timestamp in timestamps]
+def at(*timestamps: int) -> list[Record]:
+    return [Record(0, NOW_MS + timestamp, b"k", b"v") for timestamp in timestamps]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from headrace.broker.partition.load_meter import LEAST_LOOKS, LOOKS_PER_WINDOW, LoadMeter
 from headrace.metadata.rpc.loads import Loads, PartitionLoad, TrafficRates
-from headrace.protocol.records.record import MetadataRecord
+from headrace.protocol.records.record import Record
 from tests.simulation import virtual_time
 from tests.unit.broker.cluster_scene import NOW_MS, ServedPartition
 
@@ -49,7 +49,7 @@ class Broker:
 
 
 def append(served: ServedPartition) -> int:
-    return served.append(MetadataRecord(0, NOW_MS, None, b"value"))
+    return served.append(Record(0, NOW_MS, None, b"value"))
 
 
 def test_a_partition_that_nobody_looks_at_counts_nothing() -> None:

@@ -12,7 +12,7 @@ from headrace.pipeline.source.catalog import TopicPartition
 from headrace.pipeline.source.snapshots import newest_catalog
 from headrace.pipeline.source.times import find_by_timestamp
 from headrace.protocol.records.compression import Compression
-from headrace.protocol.records.record import MetadataRecord
+from headrace.protocol.records.record import Record
 from headrace.storage.record_batch import StreamRecordBatch
 from tests.unit.broker.cluster_scene import NOW_MS, ServedPartition, run
 from tests.unit.pipeline.source.stored_topics import TOPIC, StoredTopics
@@ -32,7 +32,7 @@ class Filled:
         checkpoints: list[bytes] = []
         for _ in range(rng.randrange(1, 30)):
             times = [NOW_MS + rng.randrange(SPAN_MS) for _ in range(rng.randrange(1, 6))]
-            records = [MetadataRecord(0, it, None, bytes(rng.randrange(50))) for it in times]
+            records = [Record(0, it, None, bytes(rng.randrange(50))) for it in times]
             self.served.append(*records, compression=rng.choice(list(Compression)))
             if rng.random() < 0.2:
                 end = self.served.data.next_offset
