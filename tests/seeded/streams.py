@@ -100,15 +100,15 @@ BUGS = (
         "streams-09",
         "a late copy of a close closes a stream that its broker has opened again",
         "metadata/controller/streams.py",
-        "open_stream",
+        "_open",
         """
-            if stream.epoch == request.stream_epoch and stream.opened:
-                return Decision((), opened)
+            if stream.epoch == it.stream_epoch and stream.opened:
+                return (), outcome
         """,
         """
-            if stream.epoch == request.stream_epoch:
+            if stream.epoch == it.stream_epoch:
                 reopened = () if stream.opened else (_state(stream, StreamState.OPENED),)
-                return Decision(reopened, opened)
+                return reopened, outcome
         """,
         f"{_CONTROLLER}::TestAnEpochOfAStreamIsOpenedOnce"
         "::test_a_late_close_does_not_close_a_stream_that_is_in_use",
