@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-demo setup-check run test check lint types imports tidy messages fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster demo pipeline-demo wheel clean
+.PHONY: help setup setup-demo setup-check run test check lint types imports tidy messages fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster bench-node demo pipeline-demo wheel clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -87,6 +87,9 @@ bench-wal: setup ## Compare the WAL with fio, on a raw device and a file
 
 bench-cluster: setup ## Measure lost controllers and brokers, 1,000 topics, three brokers against one: make bench-cluster ARGS="--quick"
 	@$(BIN)/python -m bench.cluster $(ARGS)
+
+bench-node: setup ## Measure turns of the loop, tails, starts, memory of one node: make bench-node ARGS="--only turns"
+	@$(BIN)/python -m bench.node $(ARGS)
 
 demo: setup-demo ## Run real data through the broker and Spark: make demo DATA=file.jsonl
 	@$(BIN)/python -m headrace.pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)

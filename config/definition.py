@@ -174,7 +174,7 @@ class ConfigKey:
     type: ConfigType
     doc: str
     valid: Valid = ANYTHING
-    field: str = ""  # path in NodeConfig, such as "wal.block_bytes"
+    field: str = ""  # path in NodeConfig, such as "wal.io_timeout_ms"
     scale: int = 1  # units of the field in one unit of the key: 60_000 for minutes in a _ms field
     fields: Callable[[str], FieldValues] | None = None  # raises ValueError with what is wrong
     topic_config: str = ""  # topic-level name, such as "retention.ms"

@@ -121,18 +121,6 @@ _TABLE = (
         factor=MAX_APPEND_SHARE,
     ),
     _AtMost(
-        "headrace.wal.block.bytes",
-        "headrace.wal.window.bytes.max",
-        lambda c: (c.wal.block_bytes, c.wal.max_window_bytes),
-        "inflight writes must fit in the sliding window",
-    ),
-    _AtMost(
-        "headrace.wal.window.bytes.initial",
-        "headrace.wal.window.bytes.max",
-        lambda c: (c.wal.window_bytes_initial, c.wal.max_window_bytes),
-        "the window only grows",
-    ),
-    _AtMost(
         "s3.object.block.size",
         "s3.object.part.size",
         lambda c: (c.storage.object_block_bytes, c.storage.object_part_bytes),

@@ -245,14 +245,6 @@ HEADRACE_KEYS = (
         "is faster, as measured while it is written.",
     ),
     ConfigKey(
-        name="headrace.wal.io.threads",
-        type=ConfigType.INT,
-        field="wal.io_threads",
-        valid=Between(1, 64),
-        importance=Importance.LOW,
-        doc="Threads of that pool.",
-    ),
-    ConfigKey(
         name="headrace.wal.io.timeout.ms",
         type=ConfigType.LONG,
         field="wal.io_timeout_ms",
@@ -262,13 +254,6 @@ HEADRACE_KEYS = (
         "is in a bucket, a request that takes longer is repeated.",
     ),
     _bytes(
-        "headrace.wal.block.bytes",
-        "wal.block_bytes",
-        "Size at which a group of appends is written; one larger record is written whole.",
-        low=4 * KIB,
-        high=16 * MIB,
-    ),
-    _bytes(
         "headrace.wal.record.bytes.max",
         "wal.max_record_bytes",
         "Largest record in the WAL.",
@@ -276,17 +261,11 @@ HEADRACE_KEYS = (
         high=1 * GIB,
     ),
     _bytes(
-        "headrace.wal.window.bytes.initial",
-        "wal.window_bytes_initial",
-        "Initial size of the sliding window of inflight writes.",
-        low=4 * KIB,
-    ),
-    _bytes(
         "headrace.wal.window.bytes.max",
         "wal.max_window_bytes",
         "Maximum size of the sliding window of inflight writes. Recovery scans this much past "
         "the end, and keeps as much in memory after a gap.",
-        low=4 * KIB,
+        low=1 * MIB,  # a write to the device, and the window that a log begins with
     ),
     ConfigKey(
         name="headrace.wal.accept.loss",
@@ -461,12 +440,5 @@ HEADRACE_KEYS = (
         "headrace.produce.inflight.bytes.max",
         "network.max_produce_inflight_bytes",
         "Bytes of these requests; above it, the connection is not read.",
-    ),
-    _bytes(
-        "headrace.network.receive.buffer.bytes",
-        "network.receive_buffer_bytes",
-        "Size of the buffer into which a connection is read.",
-        low=4 * KIB,
-        high=16 * MIB,
     ),
 )

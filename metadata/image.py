@@ -29,7 +29,6 @@ from headrace.metadata.images.topics import (
     TopicImage,
     Topics,
 )
-from headrace.metadata.levels import LOGS_LEVEL, level_of
 from headrace.metadata.records.members import Member
 from headrace.persistent_map import PersistentMap
 
@@ -67,15 +66,9 @@ class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     objects: ObjectsImage = NO_OBJECTS
     logs: Logs = PersistentMap()
     moves: Moves = PersistentMap()  # under way, by (topic id, partition)
-    key_values: PersistentMap[str, bytes] = PersistentMap()
     features: PersistentMap[str, int] = PersistentMap()
     next_stream_id: int = 0
     next_producer_id: int = 0
-
-    @property
-    def has_logs(self) -> bool:
-        """Whether the cluster's level has logs; below it, brokers keep their WALs in `key_values`."""
-        return level_of(self.features) >= LOGS_LEVEL
 
     def topic(self, name: str) -> TopicImage | None:
         """The topic with this name."""

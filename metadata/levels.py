@@ -4,8 +4,8 @@ Each node tells the range of levels that it reads. The level of the cluster is i
 raises it, once every node reads the higher one. What an older node cannot read is written from its level on only:
 `encode_at_level` makes the bytes of every entry and snapshot, and refuses the rest.
 
-A new record needs one line in `RECORD_LEVELS`, a new field of a record one in `LATER_FIELDS`, a new request one in
-`headrace.metadata.rpc.requests.REQUEST_LEVELS`. What was released at a level never changes.
+Each record says its first level, and that of fields that came later (`headrace.metadata.records.record`); for a request
+it is in `headrace.metadata.rpc.requests.REQUEST_LEVELS`. What was released at a level never changes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +14,9 @@ from typing import Any, Final
 import msgspec
 
 from headrace.metadata.errors import MetadataVersionError, RefusedError
-from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
-from headrace.metadata.records.codec import Record, encode_records
+from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.numbers import Count
+from headrace.metadata.records.record import MetadataRecord
 from headrace.protocol.errors import ErrorCode
 
 # Clients and operators know the level by this name. `metadata.version` is Kafka's, with levels of Kafka's own.
@@ -24,13 +24,11 @@ LEVEL_FEATURE: Final = "headrace.metadata.version"
 METADATA_FEATURE: Final = "metadata.version"  # in records, snapshots and requests of nodes
 
 LEVELS: Final[Mapping[int, str]] = {
-    1: "the records of the first release",
-    2: "nodes tell the levels they read, snapshots theirs; many streams are closed by one request; logs have owners",
+    2: "the records of the first release",  # level 1 was never released, and is not read any more
     3: "partitions move between brokers that live",
 }
 OLDEST: Final = min(LEVELS)
 NEWEST: Final = max(LEVELS)
-LOGS_LEVEL: Final = 2  # brokers keep their WALs as logs from here on, before as keys
 MOVES_LEVEL: Final = 3  # partitions move between brokers that live
 
 
@@ -50,55 +48,7 @@ class LevelRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 READ_HERE: Final = LevelRange(OLDEST, NEWEST)
-UNTOLD: Final = LevelRange(1, 1)  # of a node that tells none: its release has no levels yet
-
-RECORD_LEVELS: Final[Mapping[type, int]] = {
-    cluster.ClusterIdRecord: 1,
-    cluster.LeaderChangeRecord: 1,
-    cluster.FeatureRecord: 1,
-    cluster.KeyValueRecord: 1,
-    cluster.RemoveKeyValueRecord: 1,
-    cluster.ProducerIdsRecord: 1,
-    cluster.NextIdsRecord: 1,
-    members.MembersRecord: 1,
-    brokers.RegisterBrokerRecord: 1,
-    brokers.UnfenceBrokerRecord: 1,
-    brokers.FenceBrokerRecord: 1,
-    brokers.UnregisterBrokerRecord: 1,
-    topics.TopicRecord: 1,
-    topics.PartitionRecord: 1,
-    topics.PartitionChangeRecord: 1,
-    topics.RemoveTopicRecord: 1,
-    topics.ConfigRecord: 1,
-    streams.StreamRecord: 1,
-    streams.RangeRecord: 1,
-    streams.StreamStateRecord: 1,
-    streams.StreamTrimmedRecord: 1,
-    streams.RemoveStreamRecord: 1,
-    objects.ObjectsPreparedRecord: 1,
-    objects.StreamSetObjectRecord: 1,
-    objects.StreamObjectRecord: 1,
-    objects.ObjectsDestroyedRecord: 1,
-    objects.ObjectsRemovedRecord: 1,
-    logs.LogRecord: 2,
-    logs.LogUploadedRecord: 2,
-    logs.LogEmptiedRecord: 2,
-    logs.LogAssignedRecord: 2,
-    logs.LogReleasedRecord: 2,
-    logs.LogRefusedRecord: 2,
-    logs.LogDrainedRecord: 2,
-    logs.LogLostRecord: 2,
-    logs.RemoveLogRecord: 2,
-    logs.BrokerReachRecord: 2,
-    topics.PartitionMoveRecord: MOVES_LEVEL,
-    topics.PartitionMoveEndedRecord: MOVES_LEVEL,
-}
-
-# Fields at the end of a record that were added after it: record -> field -> level. Below its level a field must have
-# its default, and is not written.
-LATER_FIELDS: Final[Mapping[type, Mapping[str, int]]] = {
-    brokers.FenceBrokerRecord: {"timestamp_ms": LOGS_LEVEL},
-}
+UNTOLD: Final = LevelRange(1, 1)  # of a node that tells none: it is from before the first release
 
 
 def level_of(features: Mapping[str, int]) -> int:
@@ -118,42 +68,44 @@ def require_read(level: int) -> None:
 
 def cannot_read(reads: LevelRange, level: int) -> str:
     """Why a node cannot be in the cluster, and what to do."""
-    what = "upgrade this node" if level > reads.newest else "raise the cluster's level before"
+    what = (
+        "upgrade this node"
+        if level > reads.newest
+        else "start it with an earlier version, run `headrace cluster upgrade` there, and let it write a snapshot; "
+        "or begin with an empty directory and an empty bucket"
+    )
     return f"this node reads {LEVEL_FEATURE} {reads}, the cluster is at {level}: {what}"
 
 
 def require_written(kind: type, first_levels: Mapping[type, int], level: int) -> None:
-    """Return only if a cluster at this level has records, or requests, of this type.
+    """Return only if a cluster at this level has requests of this type.
 
     Raises:
-        RefusedError: UNSUPPORTED_VERSION, it is of a later level.
+        RefusedError: UNSUPPORTED_VERSION, they are of a later level.
     """
     first = first_levels.get(kind, OLDEST)
     if first > level:
         raise _too_early(kind.__name__, first, level)
 
 
-def encode_at_level(records: Sequence[Record], level: int) -> bytes:
+def encode_at_level(records: Sequence[MetadataRecord], level: int) -> bytes:
     """Encode a batch for a cluster at this level.
 
     Raises:
         RefusedError: UNSUPPORTED_VERSION, a record or a field of it is of a later level: no node may be sent it.
     """
-    kinds = set(map(type, records))
+    kinds = {type(it) for it in records}
     for kind in kinds:
-        require_written(kind, RECORD_LEVELS, level)
-    if any(
-        later > level
-        for kind in kinds & LATER_FIELDS.keys()
-        for later in LATER_FIELDS[kind].values()
-    ):
+        if level < kind.LEVEL:
+            raise _too_early(kind.__name__, kind.LEVEL, level)
+    if any(later > level for kind in kinds for later in kind.LATER_FIELDS.values()):
         return encode_records(tuple(_without_later_fields(records, level)))
     return encode_records(records)
 
 
-def _without_later_fields(records: Sequence[Record], level: int) -> Iterator[Any]:
+def _without_later_fields(records: Sequence[MetadataRecord], level: int) -> Iterator[Any]:
     for record in records:
-        later = LATER_FIELDS.get(type(record), {})
+        later = record.LATER_FIELDS
         if all(first <= level for first in later.values()):
             yield record
             continue

@@ -2,7 +2,7 @@
 
 A process draws a secret for its registration. It sends the secret with every request that speaks for the registration,
 and nothing else tells it: what is recorded, and so read by everybody who can read the metadata, is a digest of it, the
-incarnation id. The digest is a UUID of version 8. The first release drew ids of version 4 and proves nothing, so the
+incarnation id. The digest is a UUID of version 8. Earlier versions drew ids of version 4 and proved nothing, so the
 record itself says whether a registration proves who it is. The same holds for names of locks: a process sends the name
 with its registration, and a digest of it is recorded.
 """
@@ -74,7 +74,7 @@ def require_own_id(request: RegisterBroker, secret: bytes | None) -> None:
 
 
 def shown_locks(request: RegisterBroker) -> frozenset[str]:
-    """Return what is recorded of the locks that a registration proves: digests, or names as the first release did."""
+    """Return what is recorded of the locks that a registration proves: digests, or names as earlier versions did."""
     names = {*request.locks, *request.lock_names}
     open_names = {name for name in names if not name.startswith(_LOCK_DIGEST)}
     return frozenset(open_names | set(map(recorded_lock, request.lock_names)))
@@ -83,7 +83,7 @@ def shown_locks(request: RegisterBroker) -> frozenset[str]:
 def is_lock_known(request: ReportEnd, locks: Collection[str]) -> bool:
     """Whether a report shows one of the locks that were recorded: by its name, if a digest was recorded.
 
-    A name that the first release recorded is enough as it is, as everybody can read it.
+    A name that an earlier version recorded is enough as it is, as everybody can read it.
     """
     if not request.lock.startswith(_LOCK_DIGEST):
         return request.lock in locks
@@ -93,7 +93,7 @@ def is_lock_known(request: ReportEnd, locks: Collection[str]) -> bool:
 
 def _require_proof(node_id: int, incarnation_id: UUID, secret: bytes | None) -> None:
     if incarnation_id.version != _DIGEST_VERSION:
-        return  # a process of the first release registered
+        return  # a process of an earlier version registered
     found = b"" if secret is None else incarnation_of(secret).bytes
     if not hmac.compare_digest(found, incarnation_id.bytes):
         raise RefusedError(

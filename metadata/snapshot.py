@@ -24,12 +24,11 @@ from headrace.metadata.records.brokers import (
 from headrace.metadata.records.cluster import (
     ClusterIdRecord,
     FeatureRecord,
-    KeyValueRecord,
     LeaderChangeRecord,
     NextIdsRecord,
     ProducerIdsRecord,
 )
-from headrace.metadata.records.codec import Record, encode_records
+from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.logs import (
     BrokerReachRecord,
     LogAssignedRecord,
@@ -45,6 +44,7 @@ from headrace.metadata.records.objects import (
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import RangeRecord, StreamRecord, StreamStateRecord
 from headrace.metadata.records.topics import (
     ConfigRecord,
@@ -62,7 +62,7 @@ _FENCE_REASONS = {
 }
 
 
-def image_to_records(image: MetadataImage) -> Iterator[Record]:
+def image_to_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     """Yield the records that turn an empty image into this one."""
     if image.cluster_id:
         yield ClusterIdRecord(image.cluster_id)
@@ -71,8 +71,6 @@ def image_to_records(image: MetadataImage) -> Iterator[Record]:
         yield MembersRecord(image.members)
     for name, level in sorted(image.features.items()):
         yield FeatureRecord(name, level)
-    for key, value in sorted(image.key_values.items()):
-        yield KeyValueRecord(key, value)
     yield ProducerIdsRecord(NO_BROKER, NO_BROKER, image.next_producer_id)
     for _, broker in sorted(image.brokers.items()):
         yield from _broker_records(broker)
@@ -94,7 +92,7 @@ def image_to_records(image: MetadataImage) -> Iterator[Record]:
     yield NextIdsRecord(image.next_stream_id, image.objects.next_object_id)
 
 
-def records_to_image(records: Iterable[Record], *, index: int, term: int) -> MetadataImage:
+def records_to_image(records: Iterable[MetadataRecord], *, index: int, term: int) -> MetadataImage:
     """Return the image of a snapshot's records."""
     return replay(MetadataImage(), records, index=index, term=term)
 
@@ -104,7 +102,7 @@ def canonical_bytes(image: MetadataImage) -> bytes:
     return encode_records(tuple(image_to_records(image)))
 
 
-def _broker_records(broker: BrokerImage) -> Iterator[Record]:
+def _broker_records(broker: BrokerImage) -> Iterator[MetadataRecord]:
     yield RegisterBrokerRecord(
         broker.node_id,
         broker.epoch,
@@ -125,7 +123,7 @@ def _broker_records(broker: BrokerImage) -> Iterator[Record]:
         yield BrokerReachRecord(broker.node_id, broker.epoch, broker.reach)
 
 
-def _log_records(log: LogImage) -> Iterator[Record]:
+def _log_records(log: LogImage) -> Iterator[MetadataRecord]:
     yield log_record(log)
     if log.damage_accepted:
         yield LogLostRecord(log.log_id, damaged_only=True)
@@ -144,7 +142,7 @@ def _log_records(log: LogImage) -> Iterator[Record]:
         yield LogLostRecord(log.log_id, damaged_only=False)
 
 
-def _topic_records(image: MetadataImage) -> Iterator[Record]:
+def _topic_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     for topic in sorted(image.topics.values(), key=lambda it: it.name):
         yield TopicRecord(topic.topic_id, topic.name)
         for partition in topic.partitions:
@@ -158,12 +156,12 @@ def _topic_records(image: MetadataImage) -> Iterator[Record]:
             )
 
 
-def _move_records(image: MetadataImage) -> Iterator[Record]:
+def _move_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     for _, move in sorted(image.moves.items()):
         yield PartitionMoveRecord(move.topic_id, move.partition, move.epoch, move.target)
 
 
-def _prepared_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:
+def _prepared_records(objects: Iterable[ObjectImage]) -> Iterator[MetadataRecord]:
     """Reserve all ids, run by run: a run has consecutive ids with the same node and times."""
     ordinal = enumerate(objects)
     for (_, node_id, prepared_ms, expires_ms), run in groupby(
@@ -181,7 +179,7 @@ def _prepared_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:
         )
 
 
-def _destroyed_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:
+def _destroyed_records(objects: Iterable[ObjectImage]) -> Iterator[MetadataRecord]:
     for found in objects:
         if found.state == ObjectState.MARK_DESTROYED:
             if found.kind != ObjectType.UNKNOWN:
@@ -189,7 +187,7 @@ def _destroyed_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:
             yield ObjectsDestroyedRecord((found.object_id,), found.destroyed_ms)
 
 
-def _commit_record(found: ObjectImage) -> Record:
+def _commit_record(found: ObjectImage) -> MetadataRecord:
     if found.kind == ObjectType.STREAM:
         return StreamObjectRecord(
             found.object_id, found.node_id, found.size_bytes, found.committed_ms, found.ranges[0]
@@ -204,7 +202,7 @@ def _commit_record(found: ObjectImage) -> Record:
     )
 
 
-def _stream_records(stream: StreamImage) -> Iterator[Record]:
+def _stream_records(stream: StreamImage) -> Iterator[MetadataRecord]:
     yield StreamRecord(
         stream.stream_id,
         stream.topic_id,

@@ -31,11 +31,6 @@ def parse_frame_size(data: memoryview, position: int, max_request_bytes: int) ->
     raise ProtocolError(f"frame of {size} bytes, at most {max_request_bytes} are allowed")
 
 
-def encode_frame_size(size_bytes: int) -> bytes:
-    """Encode the four bytes before a payload of this size."""
-    return SIZE.pack(size_bytes)
-
-
 def frame(payload: bytes) -> bytes:
     """Return the size followed by the payload."""
     return SIZE.pack(len(payload)) + payload

@@ -24,22 +24,17 @@ from headrace.broker.adapters.storage_requests import (
     prepare_objects,
     require_done,
     send,
-    unanswered,
 )
 from headrace.broker.adapters.stream_batches import StreamBatches
 from headrace.known_objects import known_bucket
-from headrace.metadata.errors import MetadataError, RefusedError
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import ObjectImage
 from headrace.metadata.images.brokers import active_brokers, adopter
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.images.objects import ObjectType as MetadataObjectType
 from headrace.metadata.images.streams import StreamImage, holds_object
-from headrace.metadata.levels import level_of
 from headrace.metadata.records import objects as records
 from headrace.metadata.rpc.requests import (
-    REQUEST_LEVELS,
-    CloseStream,
     CloseStreamBatch,
     CompactStreamObject,
     ForgetObjects,
@@ -54,7 +49,6 @@ from headrace.metadata.rpc.responses import (
     StreamsClosed,
     StreamsOpened,
 )
-from headrace.protocol.errors import ErrorCode
 from headrace.storage.audit.comparison import KnownBucket
 from headrace.storage.ports import (
     ObjectRange,
@@ -124,22 +118,9 @@ class StorageMetadata:
         require_done(await self._closing.ask(StreamToClose(stream_id, epoch, end_offset)))
 
     async def _close_streams(self, streams: Sequence[StreamToClose]) -> Sequence[StreamOutcome]:
-        if level_of(self._client.image.features) < REQUEST_LEVELS[CloseStreamBatch]:
-            return [await self._close_alone(it) for it in streams]
         sender = self._sender()
         request = CloseStreamBatch(*sender, tuple(streams), *sender)
         return (await send(self._client, request, StreamsClosed)).outcomes
-
-    async def _close_alone(self, it: StreamToClose) -> StreamOutcome:
-        sender = self._sender()
-        request = CloseStream(*sender, it.stream_id, it.stream_epoch, it.end_offset, *sender)
-        try:
-            await self._client.change(request, Done)
-        except RefusedError as error:
-            return StreamOutcome(error.code, error.message)
-        except MetadataError as error:
-            raise unanswered(error) from error
-        return StreamOutcome(ErrorCode.NONE, None)
 
     async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None:
         """Move a stream's start up.

@@ -2,7 +2,6 @@
 
 from typing import Final, TypeVar
 
-from headrace.broker.adapters.wal_registry import uploaded_keys
 from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
@@ -74,10 +73,9 @@ def commit_request(
         tuple(map(_range, commit.ranges)),
         tuple(map(committed_object, commit.stream_objects)),
         tuple(commit.compacted_object_ids),
-        uploaded_keys(client.image, *sender, commit.wal_end_offset),
-        log_id,
-        log_epoch,
-        commit.wal_end_offset,
+        log_id=log_id,
+        log_epoch=log_epoch,
+        wal_end_offset=commit.wal_end_offset,
     )
 
 

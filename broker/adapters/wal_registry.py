@@ -16,11 +16,6 @@ begins another.
 
 The log also has up to which offset of its generation everything is uploaded. Each commit of an upload tells it, in the
 same entry. A WAL of that registration that ends before is an old copy: it is refused as one that is missing.
-
-A log of which nobody knows what it holds keeps no start from going on: what its owner finds is all that there is.
-
-Below the level of the metadata that has logs, two keys of the cluster-wide store stand for one: `wal/<node id>` is
-"<epoch> <generation>", and `wal/<node id>/uploaded` "<epoch> <offset>". They count until the log takes their place.
 """
 
 import asyncio
@@ -31,18 +26,10 @@ from typing import Final, NamedTuple
 from headrace.metadata.errors import ControllerUnavailableError, MetadataError
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.log_keys import (
-    UNKNOWN_GENERATION,
-    generation_key,
-    read_generation,
-    read_uploaded,
-    uploaded_key,
-)
-from headrace.metadata.images.logs import LogState
+from headrace.metadata.images.logs import LogImage, LogState
 from headrace.metadata.records.logs import LogMedium, LogReach
-from headrace.metadata.rpc.requests import BeginLog, EndLog, Mutation, PutKeyValues
+from headrace.metadata.rpc.requests import BeginLog, EndLog
 from headrace.metadata.rpc.responses import Done
-from headrace.storage.ports import NO_WAL_OFFSET
 from headrace.wal.errors import WalMissingError, WalOutdatedError
 from headrace.wal.registry import LogEnd
 
@@ -81,17 +68,14 @@ def require_known_wal(
     Raises:
         WalMissingError: it is not the one that this node used last.
     """
-    last = _last_generation(image, node_id)
-    if last is None:
-        return None
-    epoch, generation = last
-    if node_epoch is not None and node_epoch >= epoch:
+    log = _log_in_use(image, node_id)
+    if log is None or (node_epoch is not None and node_epoch >= log.epoch):
         return None
     streams = _open_streams(image, node_id)
     if not streams:
         return None
-    missing = WalMissingError(place, generation, found_epoch=node_epoch, streams=streams)
-    if not accepted or accepted != generation:
+    missing = WalMissingError(place, log.generation, found_epoch=node_epoch, streams=streams)
+    if not accepted or accepted != log.generation:
         raise missing
     return missing
 
@@ -111,11 +95,8 @@ def require_whole_wal(
     Raises:
         WalOutdatedError: it is an old copy.
     """
-    uploaded = _uploaded(image, node_id)
-    if uploaded is None:
-        return None
-    epoch, uploaded_offset = uploaded
-    if end.node_epoch != epoch or end.offset >= uploaded_offset:
+    log = _log_in_use(image, node_id)
+    if log is None or end.node_epoch != log.epoch or end.offset >= log.uploaded_offset:
         return None
     streams = _open_streams(image, node_id)
     if not streams:
@@ -124,7 +105,7 @@ def require_whole_wal(
         place,
         f"{end.generation_id:016x}",
         end_offset=end.offset,
-        uploaded_offset=uploaded_offset,
+        uploaded_offset=log.uploaded_offset,
         streams=streams,
     )
     if accepted != outdated.generation:
@@ -132,31 +113,10 @@ def require_whole_wal(
     return outdated
 
 
-def uploaded_keys(
-    image: MetadataImage, node_id: int, node_epoch: int, wal_end_offset: int
-) -> tuple[tuple[str, bytes], ...]:
-    """Return the key that a commit sets in metadata without logs; nothing without a WAL offset."""
-    if image.has_logs or wal_end_offset == NO_WAL_OFFSET:
-        return ()
-    return ((uploaded_key(node_id), f"{node_epoch} {wal_end_offset}".encode()),)
-
-
-def _last_generation(image: MetadataImage, node_id: int) -> tuple[int, str] | None:
-    """Epoch and generation of the WAL that a node used last; None: nothing in it is needed."""
-    log, value = image.logs.get(node_id), image.key_values.get(generation_key(node_id))
-    told = read_generation(value)  # also in metadata that have logs, until it is replaced
-    if told is None or (log is not None and log.epoch >= told[0]):
-        told = None if log is None or log.state == LogState.EMPTY else (log.epoch, log.generation)
-    return None if told is None or told[1] == UNKNOWN_GENERATION else told
-
-
-def _uploaded(image: MetadataImage, node_id: int) -> tuple[int, int] | None:
-    """Epoch of the registration that uploaded last from a node's WAL, and up to where; None: not known."""
-    log, value = image.logs.get(node_id), image.key_values.get(uploaded_key(node_id))
-    told = read_uploaded(value)
-    if told is not None and (log is None or log.epoch < told[0]):
-        return told
-    return None if log is None or log.state == LogState.EMPTY else (log.epoch, log.uploaded_offset)
+def _log_in_use(image: MetadataImage, node_id: int) -> LogImage | None:
+    """The log that a node used last; None: nothing in it is needed."""
+    log = image.logs.get(node_id)
+    return None if log is None or log.state == LogState.EMPTY else log
 
 
 def _open_streams(image: MetadataImage, node_id: int) -> int:
@@ -193,8 +153,6 @@ class WalRegistry:
 
     async def run(self) -> None:
         """Register the log again whenever the metadata have another one, until cancelled.
-
-        So it becomes known when the level is raised under a running broker.
 
         Raises:
             MetadataError: this node is fenced, or was refused.
@@ -259,9 +217,8 @@ class WalRegistry:
         try:
             async with asyncio.timeout(EMPTIED_TIMEOUT_S):
                 async with self._telling:
-                    await self._client.change(self._end_request(), Done)
-                    while not self._is_ended(self._client.image):  # the level was raised meanwhile
-                        await self._client.change(self._end_request(), Done)
+                    node_id, node_epoch = self._client.node_id, self._client.node_epoch
+                    await self._client.change(EndLog(node_id, node_epoch, node_id), Done)
         except (MetadataError, TimeoutError) as error:
             logger.warning(
                 "could not record in the metadata that the WAL is empty: the next start needs this WAL",
@@ -281,10 +238,10 @@ class WalRegistry:
                     await asyncio.sleep(ASK_AGAIN_S)
 
     def _is_told(self, image: MetadataImage) -> bool:
-        """Whether the metadata have the log that is in use, or are of a level that has none."""
+        """Whether the metadata have the log that is in use."""
         node_id = self._client.node_id
         log, broker = image.logs.get(node_id), image.brokers.get(node_id)
-        if not self._generation or not image.has_logs:
+        if not self._generation:
             return True
         return (
             log is not None
@@ -293,33 +250,17 @@ class WalRegistry:
             and (log.medium, log.places) == self._address
         )
 
-    def _is_ended(self, image: MetadataImage) -> bool:
-        """Whether nothing says any more that this registration's log may be needed."""
+    def _begin_request(self) -> BeginLog:
         client = self._client
-        log = image.logs.get(client.node_id)
-        return generation_key(client.node_id) not in image.key_values and (
-            log is None or log.state != LogState.ACTIVE or log.epoch != client.node_epoch
+        return BeginLog(
+            client.node_id,
+            client.node_epoch,
+            client.node_id,
+            self._generation,
+            *self._address,
+            self._reach,
         )
 
-    def _begin_request(self) -> Mutation:
-        client = self._client
-        sender = client.node_id, client.node_epoch
-        if client.image.has_logs:
-            return BeginLog(*sender, client.node_id, self._generation, *self._address, self._reach)
-        value = f"{client.node_epoch} {self._generation}".encode()
-        uploaded = (uploaded_key(client.node_id), f"{client.node_epoch} 0".encode())
-        return PutKeyValues(*sender, ((generation_key(client.node_id), value), uploaded))
-
-    def _end_request(self) -> Mutation:
-        client = self._client
-        sender = client.node_id, client.node_epoch
-        if client.image.has_logs:
-            return EndLog(*sender, client.node_id)
-        keys = generation_key(client.node_id), uploaded_key(client.node_id)
-        return PutKeyValues(*sender, tuple((it, None) for it in keys))
-
     def _follow(self, old: MetadataImage, new: MetadataImage) -> None:
-        if (old.logs is not new.logs or old.features is not new.features) and not self._is_told(
-            new
-        ):
+        if old.logs is not new.logs and not self._is_told(new):
             self._untold.set()

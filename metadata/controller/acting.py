@@ -12,16 +12,13 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import Drain, LogImage, LogState
 from headrace.metadata.rpc.requests import (
     NO_LOG,
-    CloseStream,
     CloseStreamBatch,
     CommitStreamSetObject,
 )
 from headrace.protocol.errors import ErrorCode
 
 
-def acting_writer(
-    request: CommitStreamSetObject | CloseStream | CloseStreamBatch, image: MetadataImage
-) -> int:
+def acting_writer(request: CommitStreamSetObject | CloseStreamBatch, image: MetadataImage) -> int:
     """Return the node in whose name the sender acts: itself, or the owner of a log that it drains.
 
     Raises:

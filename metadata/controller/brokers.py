@@ -30,8 +30,8 @@ from headrace.metadata.records.brokers import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import LogReleasedRecord, RemoveLogRecord
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.topics import ConfigRecord, PartitionChangeRecord
 from headrace.metadata.rpc.requests import RegisterBroker, ReportEnd, UnregisterBroker
 from headrace.metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer
@@ -145,8 +145,7 @@ def fence_broker(
     broker = image.brokers.get(node_id)
     if broker is None or broker.epoch != node_epoch or broker.epoch_ended:
         return Decision((), HeartbeatAnswer(fenced=True))
-    timestamp_ms = inputs.now_ms if image.has_logs else 0
-    fence = FenceBrokerRecord(node_id, node_epoch, reason, timestamp_ms)
+    fence = FenceBrokerRecord(node_id, node_epoch, reason, inputs.now_ms)
     return Decision((fence,), HeartbeatAnswer(fenced=True))
 
 
@@ -213,7 +212,7 @@ def _places(broker: BrokerImage) -> str:
     return ", ".join(f"{it.host}:{it.port}" for it in broker.endpoints)
 
 
-def _ended_drain(image: MetadataImage, node_id: int) -> list[Record]:
+def _ended_drain(image: MetadataImage, node_id: int) -> list[MetadataRecord]:
     """End the drain of a log whose owner is back: it recovers what is not committed yet."""
     log = log_of(image.logs, node_id)
     if log is None or log.state != LogState.DRAINING or log.drain is None:
@@ -221,14 +220,14 @@ def _ended_drain(image: MetadataImage, node_id: int) -> list[Record]:
     return [LogReleasedRecord(log.log_id, log.drain.epoch)]
 
 
-def _undrained(image: MetadataImage, node_id: int) -> list[Record]:
+def _undrained(image: MetadataImage, node_id: int) -> list[MetadataRecord]:
     """Drain a broker no longer: its process has started again, as after the work for which it was drained."""
     if not is_drained(image.configs, node_id):
         return []
     return [ConfigRecord(BROKER_RESOURCE, str(node_id), DRAIN_KEY, None)]
 
 
-def _next_leader_epochs(image: MetadataImage, node_id: int) -> list[Record]:
+def _next_leader_epochs(image: MetadataImage, node_id: int) -> list[MetadataRecord]:
     return [
         PartitionChangeRecord(
             topic.topic_id, partition.partition, node_id, partition.leader_epoch + 1

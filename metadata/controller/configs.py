@@ -14,7 +14,7 @@ from headrace.metadata.images.configs import BROKER_RESOURCE, NO_OVERRIDES, TOPI
 from headrace.metadata.images.draining import is_drained
 from headrace.metadata.images.logs import about_to_end
 from headrace.metadata.levels import MOVES_LEVEL, level_of
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.topics import ConfigRecord
 from headrace.metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
 from headrace.metadata.rpc.responses import Done
@@ -35,7 +35,7 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
     new = _changed(old, request.changes, inputs.configs)
     if is_topic:
         _require_topic_name(request.resource_name)
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     for key, value in new.items():
         if value == old.get(key):
             continue

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from headrace.config.dynamic_keys import dynamic_broker_problem
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.rpc.responses import Response
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LIST_CONFIG_DEFAULTS: Final[Mapping[str, str]] = {
 class Decision(msgspec.Struct, frozen=True):
     """Records to make durable and replay, in one entry, before the response may be sent."""
 
-    records: tuple[Record, ...]
+    records: tuple[MetadataRecord, ...]
     response: Response
 
 

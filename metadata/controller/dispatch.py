@@ -11,7 +11,6 @@ from headrace.metadata.controller.brokers import (
 from headrace.metadata.controller.configs import alter_configs
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.drains import finish_drain, refuse_drain
-from headrace.metadata.controller.key_values import put_key_values
 from headrace.metadata.controller.logs import accept_log_loss, begin_log, end_log
 from headrace.metadata.controller.moves import alter_reassignments, finish_move
 from headrace.metadata.controller.object_commits import (
@@ -21,9 +20,7 @@ from headrace.metadata.controller.object_commits import (
 from headrace.metadata.controller.objects import forget_objects, prepare_objects
 from headrace.metadata.controller.producer_ids import allocate_producer_ids
 from headrace.metadata.controller.streams import (
-    close_stream,
     close_streams,
-    open_stream,
     open_streams,
     trim_stream,
 )
@@ -35,7 +32,6 @@ from headrace.metadata.rpc.requests import (
     AlterConfigs,
     AlterReassignments,
     BeginLog,
-    CloseStream,
     CloseStreamBatch,
     CommitStreamSetObject,
     CompactStreamObject,
@@ -47,10 +43,8 @@ from headrace.metadata.rpc.requests import (
     FinishMove,
     ForgetObjects,
     Mutation,
-    OpenStream,
     OpenStreamBatch,
     PrepareObjects,
-    PutKeyValues,
     RefuseDrain,
     RegisterBroker,
     ReportEnd,
@@ -69,16 +63,13 @@ _DECISIONS: Final[
     CreatePartitions: create_partitions,
     AlterConfigs: alter_configs,
     AllocateProducerIds: allocate_producer_ids,
-    OpenStream: open_stream,
     OpenStreamBatch: open_streams,
-    CloseStream: close_stream,
     CloseStreamBatch: close_streams,
     TrimStream: trim_stream,
     PrepareObjects: prepare_objects,
     CommitStreamSetObject: commit_stream_set_object,
     CompactStreamObject: compact_stream_object,
     ForgetObjects: forget_objects,
-    PutKeyValues: put_key_values,
     BeginLog: begin_log,
     EndLog: end_log,
     FinishDrain: finish_drain,

@@ -30,13 +30,13 @@ from headrace.metadata.images.logs import (
     about_to_end,
     is_reached,
 )
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.logs import (
     LogAssignedRecord,
     LogDrainedRecord,
     LogRefusedRecord,
     LogReleasedRecord,
 )
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.rpc.requests import FinishDrain, RefuseDrain
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode
@@ -117,7 +117,7 @@ def _has_step(log: LogImage, image: MetadataImage, now_ms: int) -> bool:
 
 def _next(
     log: LogImage, image: MetadataImage, now_ms: int, *, refusing: int | None = None
-) -> Record:
+) -> MetadataRecord:
     """Assign the log to the next broker; without one, take it back."""
     drainer = _drainer(log, image, now_ms, refusing=refusing)
     if drainer is not None:

@@ -11,21 +11,14 @@ from typing import Final, NamedTuple
 from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.log_keys import (
-    UNKNOWN_GENERATION,
-    generation_key,
-    read_generation,
-)
 from headrace.metadata.levels import (
     LEVEL_FEATURE,
-    LOGS_LEVEL,
     METADATA_FEATURE,
     READ_HERE,
     LevelRange,
     level_of,
 )
-from headrace.metadata.records.cluster import FeatureRecord, KeyValueRecord
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.rpc.requests import FeatureUpdate, UpdateFeatures, UpgradeType
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode
@@ -64,27 +57,7 @@ def update_features(
     levels = {it.level for it in request.updates if it.level != current}
     if request.validate_only or not levels:
         return Decision((), Done())
-    level = max(levels)
-    return Decision((FeatureRecord(METADATA_FEATURE, level), *_unknown_logs(level, image)), Done())
-
-
-def _unknown_logs(level: int, image: MetadataImage) -> Iterator[Record]:
-    """Keys that stand for the logs of brokers that have told none, in the entry that gives the metadata logs.
-
-    Such a broker was stopped in order, or did not get so far as to tell its log, or is of a release that told none.
-    Nobody can know which, and so whether all that it has acknowledged is in the bucket. Its log is told as one that
-    nobody reaches: it waits for its owner, or for an operator who accepts its loss. Later nobody could tell these
-    brokers from others.
-    """
-    if image.has_logs or level < LOGS_LEVEL:
-        return
-    needed = {it.node_id for it in image.streams.values() if it.opened}
-    needed.update(it.leader for topic in image.topics.values() for it in topic.partitions)
-    for node_id in sorted(needed & set(image.brokers)):
-        epoch = image.brokers[node_id].epoch
-        told = read_generation(image.key_values.get(generation_key(node_id)))
-        if told is None or told[0] > epoch:
-            yield KeyValueRecord(generation_key(node_id), f"{epoch} {UNKNOWN_GENERATION}".encode())
+    return Decision((FeatureRecord(METADATA_FEATURE, max(levels)),), Done())
 
 
 def _known_as(name: str) -> str:

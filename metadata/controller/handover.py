@@ -8,7 +8,7 @@ from headrace.metadata.controller.decision import Inputs
 from headrace.metadata.controller.placement import active_brokers, place
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.logs import LogImage
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
 
@@ -18,7 +18,7 @@ STEP_MOVED: Final = 1_000  # partitions, likewise
 
 def hand_over(
     log: LogImage, image: MetadataImage, inputs: Inputs
-) -> Generator[None, None, list[Record]]:
+) -> Generator[None, None, list[MetadataRecord]]:
     """Give, in steps, records that close all streams of a log and name new leaders for its owner's partitions.
 
     The leaders are spread as new partitions are; a partition that was moving goes to its target, if that is active.
@@ -27,7 +27,7 @@ def hand_over(
         RefusedError: no broker is active.
     """
     brokers = active_brokers(image, inputs.unable)
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     for number, stream in enumerate(image.streams.values(), start=1):
         if stream.opened and stream.node_id == log.owner:
             records.append(

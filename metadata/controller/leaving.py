@@ -16,7 +16,7 @@ from headrace.metadata.images.draining import closed_brokers
 from headrace.metadata.images.moves import MOVES_AT_ONCE, Moves, PartitionKey, ended_moves
 from headrace.metadata.images.topics import Topics
 from headrace.metadata.levels import MOVES_LEVEL, level_of
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.topics import PartitionMoveRecord
 from headrace.metadata.rpc.responses import Done
 
@@ -98,7 +98,7 @@ def _move_away(
     if not room or not brokers:
         return Decision((), Done())
     led = partitions_led(image)
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     looked_at = 0
     for topic in sorted(image.topics.values(), key=lambda it: it.name):
         records += _moves_of(topic, room, resting, image, brokers, led, inputs)
@@ -125,7 +125,7 @@ def _moves_of(
     brokers: list[int],
     led: Counter[int],
     inputs: Inputs,
-) -> list[Record]:
+) -> list[MetadataRecord]:
     some = []
     for it in topic.partitions:
         key = (topic.topic_id, it.partition)

@@ -12,17 +12,7 @@ from headrace.metadata.controller.handover import hand_over
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import active_brokers, has_ended
-from headrace.metadata.images.log_keys import (
-    PREFIX,
-    UNKNOWN_GENERATION,
-    generation_key,
-    read_generation,
-    read_uploaded,
-    uploaded_key,
-)
-from headrace.metadata.images.logs import LogImage, LogState, log_of, log_record
-from headrace.metadata.records.cluster import RemoveKeyValueRecord
-from headrace.metadata.records.codec import Record
+from headrace.metadata.images.logs import UNKNOWN_GENERATION, LogImage, LogState, log_of, log_record
 from headrace.metadata.records.logs import (
     BrokerReachRecord,
     LogEmptiedRecord,
@@ -31,6 +21,7 @@ from headrace.metadata.records.logs import (
     LogRecord,
     LogUploadedRecord,
 )
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.rpc.requests import (
     AcceptLogLoss,
     BeginLog,
@@ -49,7 +40,6 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
     """Record which log a broker uses from now on. A repeated request changes nothing."""
     del inputs
     broker = require_broker(image, request.node_id, request.node_epoch)
-    require_logs(image)
     if request.generation in ("", UNKNOWN_GENERATION):
         raise RefusedError(ErrorCode.INVALID_REQUEST, "a log in use has a generation")
     if len(request.places) > MAX_PLACES or len(request.reach) > MAX_REACH:
@@ -64,8 +54,7 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
             ErrorCode.INVALID_REQUEST,
             f"log {request.log_id} is not the log of broker {request.node_id}",
         )
-    latest = known or _log_of_keys(request.log_id, image)
-    same_epoch = latest is not None and latest.epoch == request.node_epoch
+    same_epoch = known is not None and known.epoch == request.node_epoch
     begun = LogRecord(
         request.log_id,
         request.node_id,
@@ -73,9 +62,9 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
         request.generation,
         request.medium,
         request.places,
-        latest.uploaded_offset if latest is not None and same_epoch else 0,
+        known.uploaded_offset if known is not None and same_epoch else 0,
     )
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     # A broker begins nothing once it has ended its log: then this is a late copy.
     is_late = same_epoch and known is not None and known.state == LogState.EMPTY
     if not is_late and (
@@ -84,8 +73,6 @@ def begin_log(request: BeginLog, image: MetadataImage, inputs: Inputs) -> Decisi
         records.append(begun)
     if broker.reach != request.reach:
         records.append(BrokerReachRecord(broker.node_id, broker.epoch, request.reach))
-    keys = generation_key(request.log_id), uploaded_key(request.log_id)
-    records += [RemoveKeyValueRecord(it) for it in keys if it in image.key_values]
     return Decision(tuple(records), Done())
 
 
@@ -93,13 +80,11 @@ def end_log(request: EndLog, image: MetadataImage, inputs: Inputs) -> Decision:
     """Record that nothing in a log is needed, if it is the one that this registration has begun."""
     del inputs
     require_broker(image, request.node_id, request.node_epoch)
-    # The level may have been raised, and its keys not been replaced yet: they would become a log that is needed.
-    keys = generation_key(request.node_id), uploaded_key(request.node_id)
-    records: list[Record] = [RemoveKeyValueRecord(it) for it in keys if it in image.key_values]
+    records: list[MetadataRecord] = []
     log = image.logs.get(request.log_id)
-    if log is None and image.has_logs and request.log_id == request.node_id:
+    if log is None and request.log_id == request.node_id:
         # Told now, as one that has ended: else nobody would know that nothing waits for this broker.
-        records += [_ended_log(request, image), LogEmptiedRecord(request.log_id)]
+        records += [_ended_log(request), LogEmptiedRecord(request.log_id)]
     if (
         log is not None
         and (log.owner, log.epoch) == (request.node_id, request.node_epoch)
@@ -109,7 +94,7 @@ def end_log(request: EndLog, image: MetadataImage, inputs: Inputs) -> Decision:
     return Decision(tuple(records), Done())
 
 
-def uploaded(request: CommitStreamSetObject, image: MetadataImage) -> list[Record]:
+def uploaded(request: CommitStreamSetObject, image: MetadataImage) -> list[MetadataRecord]:
     """Records of a commit: up to where its sender's own log is in the bucket."""
     log = image.logs.get(request.log_id)
     if (
@@ -144,56 +129,7 @@ def accept_log_loss(
     return _lose(log, image, inputs)
 
 
-def require_logs(image: MetadataImage) -> None:
-    """Return only if the metadata of this cluster may have logs.
-
-    Raises:
-        RefusedError: UNSUPPORTED_VERSION.
-    """
-    if not image.has_logs:
-        raise RefusedError(
-            ErrorCode.UNSUPPORTED_VERSION, "at its level, the cluster's metadata have no logs"
-        )
-
-
-def replace_keys(image: MetadataImage) -> Decision:
-    """Replace the keys of the level before by logs. Where these lie, their owners tell."""
-    records: list[Record] = []
-    for log_id in sorted(image.brokers):
-        log, known = _log_of_keys(log_id, image), image.logs.get(log_id)
-        if log is None or log_of(image.logs, log.owner) is not known:
-            continue
-        if known is None or known.epoch < log.epoch:
-            records.append(log)
-    records += [RemoveKeyValueRecord(it) for it in _keys_left(image)]
-    return Decision(tuple(records), Done())
-
-
-def has_keys_left(image: MetadataImage) -> bool:
-    """Whether `replace_keys` has something to record."""
-    return image.has_logs and bool(_keys_left(image))
-
-
-def _keys_left(image: MetadataImage) -> list[str]:
-    return sorted(it for it in image.key_values if it.startswith(PREFIX))
-
-
-def _log_of_keys(log_id: int, image: MetadataImage) -> LogRecord | None:
-    """The log that a broker's keys stand for; None: it is not registered, or they cannot be right."""
-    broker = image.brokers.get(log_id)
-    last = read_generation(image.key_values.get(generation_key(log_id)))
-    if broker is None or last is None or last[0] > broker.epoch:
-        return None
-    epoch, generation = last
-    uploaded_epoch, offset = read_uploaded(image.key_values.get(uploaded_key(log_id))) or (-1, -1)
-    known = offset if uploaded_epoch == epoch else NO_OFFSET
-    return LogRecord(log_id, log_id, epoch, generation, LogMedium.UNKNOWN, (), known)
-
-
-def _ended_log(request: EndLog, image: MetadataImage) -> LogRecord:
-    of_keys = _log_of_keys(request.log_id, image)
-    if of_keys is not None and of_keys.epoch == request.node_epoch:
-        return of_keys
+def _ended_log(request: EndLog) -> LogRecord:
     sender = request.node_id, request.node_epoch
     return LogRecord(request.log_id, *sender, UNKNOWN_GENERATION, LogMedium.UNKNOWN, (), NO_OFFSET)
 

@@ -26,7 +26,7 @@ from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.brokers import has_ended
 from headrace.metadata.images.draining import closed_brokers
 from headrace.metadata.images.moves import MOVES_AT_ONCE, MoveImage, Moves, ended_moves
-from headrace.metadata.records.codec import Record
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import (
     PartitionChangeRecord,
@@ -60,7 +60,7 @@ def alter_reassignments(
             f"one request reassigns at most {MAX_REASSIGNMENTS} partitions",
         )
     named = Counter((it.topic, it.partition) for it in request.reassignments)
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     results = []
     for asked in request.reassignments:
         try:
@@ -184,7 +184,7 @@ class MoveDeadlines:
 
 def _altered(
     asked: Reassignment, named: Mapping[tuple[str, int], int], image: MetadataImage
-) -> list[Record]:
+) -> list[MetadataRecord]:
     """Records that begin or end the move of one partition; none if it is as asked."""
     if named[asked.topic, asked.partition] > 1:
         raise RefusedError(ErrorCode.INVALID_REQUEST, "the partition is named more than once")
@@ -211,7 +211,7 @@ def _begun(
     move: MoveImage | None,
     brokers: Sequence[int],
     image: MetadataImage,
-) -> list[Record]:
+) -> list[MetadataRecord]:
     target = assigned_leader(brokers, image)
     if target == partition.leader:
         return [] if move is None else [_ended(move)]
@@ -232,7 +232,7 @@ def _moved(
     move: MoveImage,
     image: MetadataImage,
     unable: frozenset[int],
-) -> Iterator[Record]:
+) -> Iterator[MetadataRecord]:
     """Records that close the streams of a partition, and name its new leader."""
     target = image.brokers.get(move.target)
     if target is None or target.fenced:

@@ -23,20 +23,19 @@ from headrace.metadata.controller.acting import acting_writer
 from headrace.metadata.controller.brokers import require_broker
 from headrace.metadata.controller.coverage import LiveOffsets
 from headrace.metadata.controller.decision import Decision, Inputs
-from headrace.metadata.controller.key_values import changes
 from headrace.metadata.controller.logs import uploaded
 from headrace.metadata.controller.streams import require_writer
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import adopter
 from headrace.metadata.images.objects import ObjectImage, ObjectState, ObjectType
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     RecordedRange,
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.rpc.requests import (
     CommitStreamSetObject,
     CommittedStreamObject,
@@ -66,13 +65,12 @@ def commit_stream_set_object(
         offsets.require_same(request.compacted_object_ids, _placed(outputs))
     else:
         _require_continuity(_placed(outputs), writer, image)
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     if request.compacted_object_ids:
         sources = tuple(sorted(set(request.compacted_object_ids)))
         records.append(ObjectsDestroyedRecord(sources, inputs.now_ms))
     records += outputs
     records += _destroy_dead(outputs, image, inputs.now_ms)
-    records += changes(request.key_values, image)
     records += uploaded(request, image)
     return Decision(tuple(records), Done())
 
@@ -270,7 +268,9 @@ def _require_continuity(
         ends[piece.stream_id] = piece.end_offset
 
 
-def _destroy_dead(outputs: Iterable[_Output], image: MetadataImage, now_ms: int) -> list[Record]:
+def _destroy_dead(
+    outputs: Iterable[_Output], image: MetadataImage, now_ms: int
+) -> list[MetadataRecord]:
     """Mark objects destroyed at once that have no live range any more."""
     dead: list[int] = []
     for output in outputs:

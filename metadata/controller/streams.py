@@ -20,8 +20,8 @@ from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.images.streams import ObjectRangeImage, StreamImage, object_index
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.objects import ObjectsDestroyedRecord
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,
@@ -30,15 +30,14 @@ from headrace.metadata.records.streams import (
     StreamTrimmedRecord,
 )
 from headrace.metadata.rpc.requests import (
-    CloseStream,
     CloseStreamBatch,
-    OpenStream,
     OpenStreamBatch,
+    StreamToClose,
+    StreamToOpen,
     TrimStream,
 )
 from headrace.metadata.rpc.responses import (
     Done,
-    StreamOpened,
     StreamOutcome,
     StreamsClosed,
     StreamsOpened,
@@ -49,71 +48,88 @@ MAX_STREAMS_OF_A_REQUEST = 1_000  # opened or closed by it
 STEP_STREAMS = 1_000  # removed at once: less than a millisecond
 STEP_DECISIONS = 128  # about streams to open or to close, likewise
 
-_OfOneStream = TypeVar("_OfOneStream", OpenStream, CloseStream)
+_OneStream = TypeVar("_OneStream", StreamToOpen, StreamToClose)
+_Outcome = tuple[tuple[MetadataRecord, ...], StreamOutcome]
 
 
-def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Open a stream. A repeated request changes nothing; once the stream is closed, its epoch has ended."""
+def open_streams(request: OpenStreamBatch, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
+    """Open each of several streams that can be opened; the others have their errors in the answer."""
     del inputs
     require_broker(image, request.node_id, request.node_epoch)
-    stream = _existing(request.stream_id, image)
-    _require_leadership(request, stream, image)
-    opened = StreamOpened(request.stream_epoch, stream.start_offset, stream.end_offset)
-    if stream.opened and stream.node_id != request.node_id:
+    records, outcomes = yield from _decide_each(
+        request.streams, lambda it: _open(it, request.node_id, image)
+    )
+    return Decision(records, StreamsOpened(outcomes))
+
+
+def _open(it: StreamToOpen, node_id: int, image: MetadataImage) -> _Outcome:
+    """Open a stream. A repeated request changes nothing; once the stream is closed, its epoch has ended."""
+    stream = _existing(it.stream_id, image)
+    _require_leadership(it, node_id, stream, image)
+    outcome = StreamOutcome(ErrorCode.NONE, None, stream.start_offset, stream.end_offset)
+    if stream.opened and stream.node_id != node_id:
         raise RefusedError(
             ErrorCode.REASSIGNMENT_IN_PROGRESS,
             f"stream {stream.stream_id} is still open on node {stream.node_id} "
             f"at epoch {stream.epoch}",
         )
-    if stream.epoch == request.stream_epoch and stream.opened:
-        return Decision((), opened)
-    if stream.epoch >= request.stream_epoch:  # or it was closed at this one
-        raise _fenced(stream, request.stream_epoch)
+    if stream.epoch == it.stream_epoch and stream.opened:
+        return (), outcome
+    if stream.epoch >= it.stream_epoch:  # or it was closed at this one
+        raise _fenced(stream, it.stream_epoch)
     index = stream.ranges[-1].range_index + 1 if stream.ranges else 0
-    return Decision(
-        (
-            RangeRecord(
-                stream.stream_id, index, request.stream_epoch, request.node_id, stream.end_offset
-            ),
-            StreamStateRecord(
-                stream.stream_id, request.stream_epoch, StreamState.OPENED, request.node_id
-            ),
-        ),
-        opened,
-    )
-
-
-def open_streams(request: OpenStreamBatch, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
-    """Open each of several streams that can be opened; the others have their errors in the answer."""
-    require_broker(image, request.node_id, request.node_epoch)
-    _require_distinct([it.stream_id for it in request.streams])
-    records, outcomes = yield from _decide_each(
-        (
-            OpenStream(request.node_id, request.node_epoch, it.stream_id, it.stream_epoch)
-            for it in request.streams
-        ),
-        open_stream,
-        image,
-        inputs,
-    )
-    return Decision(records, StreamsOpened(outcomes))
+    return (
+        RangeRecord(stream.stream_id, index, it.stream_epoch, node_id, stream.end_offset),
+        StreamStateRecord(stream.stream_id, it.stream_epoch, StreamState.OPENED, node_id),
+    ), outcome
 
 
 def close_streams(request: CloseStreamBatch, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
     """Close each of several streams that can be closed; the others have their errors in the answer."""
-    acting_writer(request, image)
-    _require_distinct([it.stream_id for it in request.streams])
-    sender, log = (request.node_id, request.node_epoch), (request.log_id, request.log_epoch)
+    del inputs
+    writer = acting_writer(request, image)
     records, outcomes = yield from _decide_each(
-        (
-            CloseStream(*sender, it.stream_id, it.stream_epoch, it.end_offset, *log)
-            for it in request.streams
-        ),
-        close_stream,
-        image,
-        inputs,
+        request.streams, lambda it: _close(it, writer, image)
     )
     return Decision(records, StreamsClosed(outcomes))
+
+
+def _close(it: StreamToClose, writer: int, image: MetadataImage) -> _Outcome:
+    """Close a stream once all of it is committed; no change if it is already closed or removed."""
+    done = StreamOutcome(ErrorCode.NONE, None)
+    if _is_removed(it.stream_id, image):
+        return (), done
+    stream = _existing(it.stream_id, image)
+    require_writer(stream, writer, it.stream_epoch)
+    if not stream.opened:
+        return (), done
+    if it.end_offset != stream.end_offset:
+        raise RefusedError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"stream {stream.stream_id} cannot be closed at offset {it.end_offset}: "
+            f"it is committed up to {stream.end_offset}",
+        )
+    return (_state(stream, StreamState.CLOSED),), done
+
+
+def _decide_each(
+    streams: Sequence[_OneStream], decide: Callable[[_OneStream], _Outcome]
+) -> Generator[None, None, tuple[tuple[MetadataRecord, ...], tuple[StreamOutcome, ...]]]:
+    """Decide, in steps, on distinct streams: a refusal is the outcome of its stream alone."""
+    _require_distinct([it.stream_id for it in streams])
+    records: list[MetadataRecord] = []
+    outcomes: list[StreamOutcome] = []
+    for number, stream in enumerate(streams, start=1):
+        try:
+            decided, outcome = decide(stream)
+        except RefusedError as error:
+            outcomes.append(StreamOutcome(error.code, error.message))
+        else:
+            records += decided
+            outcomes.append(outcome)
+        if number % STEP_DECISIONS == 0:
+            yield
+    return tuple(records), tuple(outcomes)
 
 
 def _require_distinct(stream_ids: Sequence[int]) -> None:
@@ -125,51 +141,6 @@ def _require_distinct(stream_ids: Sequence[int]) -> None:
             ErrorCode.INVALID_REQUEST,
             f"the request names {len(stream_ids)} streams, at most {MAX_STREAMS_OF_A_REQUEST} are allowed",
         )
-
-
-def _decide_each(
-    requests: Iterable[_OfOneStream],
-    decide: Callable[[_OfOneStream, MetadataImage, Inputs], Decision],
-    image: MetadataImage,
-    inputs: Inputs,
-) -> Generator[None, None, tuple[tuple[Record, ...], tuple[StreamOutcome, ...]]]:
-    """Decide, in steps, on requests about distinct streams: a refusal is the outcome of its stream alone."""
-    records: list[Record] = []
-    outcomes: list[StreamOutcome] = []
-    for number, request in enumerate(requests, start=1):
-        try:
-            decision = decide(request, image, inputs)
-        except RefusedError as error:
-            outcomes.append(StreamOutcome(error.code, error.message))
-        else:
-            records += decision.records
-            opened = decision.response
-            offsets = (
-                (opened.start_offset, opened.end_offset) if isinstance(opened, StreamOpened) else ()
-            )
-            outcomes.append(StreamOutcome(ErrorCode.NONE, None, *offsets))
-        if number % STEP_DECISIONS == 0:
-            yield
-    return tuple(records), tuple(outcomes)
-
-
-def close_stream(request: CloseStream, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Close a stream once all of it is committed; no change if it is already closed or removed."""
-    del inputs
-    writer = acting_writer(request, image)
-    if _is_removed(request.stream_id, image):
-        return Decision((), Done())
-    stream = _existing(request.stream_id, image)
-    require_writer(stream, writer, request.stream_epoch)
-    if not stream.opened:
-        return Decision((), Done())
-    if request.end_offset != stream.end_offset:
-        raise RefusedError(
-            ErrorCode.OFFSET_OUT_OF_RANGE,
-            f"stream {stream.stream_id} cannot be closed at offset {request.end_offset}: "
-            f"it is committed up to {stream.end_offset}",
-        )
-    return Decision((_state(stream, StreamState.CLOSED),), Done())
 
 
 def trim_stream(request: TrimStream, image: MetadataImage, inputs: Inputs) -> Decision:
@@ -188,16 +159,18 @@ def trim_stream(request: TrimStream, image: MetadataImage, inputs: Inputs) -> De
             f"it is committed up to {stream.end_offset}",
         )
     dropped = stream.objects[: object_index(stream, request.new_start_offset)]
-    records: list[Record] = [StreamTrimmedRecord(stream.stream_id, request.new_start_offset)]
+    records: list[MetadataRecord] = [
+        StreamTrimmedRecord(stream.stream_id, request.new_start_offset)
+    ]
     records += destroy_unused(dropped, image, inputs.now_ms)
     return Decision(tuple(records), Done())
 
 
 def remove_streams(
     stream_ids: Sequence[int], image: MetadataImage, now_ms: int
-) -> Generator[None, None, list[Record]]:
+) -> Generator[None, None, list[MetadataRecord]]:
     """Give, in steps, records that remove streams and mark objects destroyed that only they used."""
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     counts: Counter[int] = Counter()
     for number, stream_id in enumerate(stream_ids, start=1):
         records.append(RemoveStreamRecord(stream_id))
@@ -211,12 +184,14 @@ def remove_streams(
 
 def destroy_unused(
     dropped: Iterable[ObjectRangeImage], image: MetadataImage, now_ms: int
-) -> list[Record]:
+) -> list[MetadataRecord]:
     """Mark destroyed the objects all of whose live ranges are dropped."""
     return _destroy_unused(Counter(piece.object_id for piece in dropped), image, now_ms)
 
 
-def _destroy_unused(counts: Counter[int], image: MetadataImage, now_ms: int) -> list[Record]:
+def _destroy_unused(
+    counts: Counter[int], image: MetadataImage, now_ms: int
+) -> list[MetadataRecord]:
     unused = tuple(
         object_id
         for object_id, count in sorted(counts.items())
@@ -242,7 +217,9 @@ def require_writer(stream: StreamImage, node_id: int, stream_epoch: int) -> None
         raise _fenced(stream, stream_epoch)
 
 
-def _require_leadership(request: OpenStream, stream: StreamImage, image: MetadataImage) -> None:
+def _require_leadership(
+    request: StreamToOpen, node_id: int, stream: StreamImage, image: MetadataImage
+) -> None:
     topic = image.topics[stream.topic_id]
     partition = topic.partitions[stream.partition]
     where = f"partition {topic.name}-{partition.partition} is led by broker {partition.leader}"
@@ -251,7 +228,7 @@ def _require_leadership(request: OpenStream, stream: StreamImage, image: Metadat
             ErrorCode.UNKNOWN_LEADER_EPOCH,
             f"{where} at epoch {partition.leader_epoch}, not yet at {request.stream_epoch}",
         )
-    if partition.leader != request.node_id or partition.leader_epoch != request.stream_epoch:
+    if partition.leader != node_id or partition.leader_epoch != request.stream_epoch:
         raise RefusedError(
             ErrorCode.FENCED_LEADER_EPOCH, f"{where} at epoch {partition.leader_epoch}"
         )

@@ -25,8 +25,8 @@ from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, TopicImage
 from headrace.metadata.images.configs import TOPIC_RESOURCE
 from headrace.metadata.images.streams import NO_EPOCH
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.ids import random_id
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import StreamRecord
 from headrace.metadata.records.topics import (
     ConfigRecord,
@@ -74,7 +74,7 @@ def delete_topics(request: DeleteTopics, image: MetadataImage, inputs: Inputs) -
     found = [_topic_to_delete(asked, image) for asked in request.topics]
     counts = Counter(topic.topic_id for topic in found if topic is not None)
     results: list[TopicDeleted] = []
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     stream_ids: list[int] = []
     for asked, topic in zip(request.topics, found, strict=True):
         if topic is None:
@@ -146,7 +146,7 @@ def create_partitions(request: CreatePartitions, image: MetadataImage, inputs: I
 
 def partition_records(
     topic_id: UUID, first_partition: int, leaders: Sequence[int], first_stream_id: int
-) -> Iterator[Record]:
+) -> Iterator[MetadataRecord]:
     """Yield the records of new partitions; each takes two stream ids."""
     for index, leader in enumerate(leaders):
         partition = first_partition + index
@@ -178,7 +178,7 @@ class _TopicsCreation:
         self._collisions: dict[str, str] = {}
         chosen = any(topic.assignments is None for topic in request.topics)
         self._led = partitions_led(image) if chosen else Counter[int]()
-        self.records: list[Record] = []
+        self.records: list[MetadataRecord] = []
 
     def create(self, topic: TopicCreation) -> TopicCreated:
         try:

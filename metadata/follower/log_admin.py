@@ -3,8 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.levels import level_of, require_written
-from headrace.metadata.rpc.requests import REQUEST_LEVELS, AcceptLogLoss
+from headrace.metadata.rpc.requests import AcceptLogLoss
 
 
 class LogAdmin:
@@ -33,9 +32,8 @@ class LogAdmin:
         """Give a log up, or what is damaged in it. To repeat it changes nothing.
 
         Raises:
-            RefusedError: the leading controller refuses, or the cluster's level has no logs; nothing has changed.
+            RefusedError: the leading controller refuses; nothing has changed.
             NodeFencedError: this process must stop.
             ControllerUnavailableError: no answer in time; whether it took effect is unknown.
         """
-        require_written(AcceptLogLoss, REQUEST_LEVELS, level_of(self.image.features))
         await self._send(request)

@@ -7,9 +7,8 @@ returns when it is committed and this broker's image includes it.
 from collections.abc import Sequence
 from uuid import UUID
 
-from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.follower.client import MetadataClient
-from headrace.metadata.rpc.frames import UNREADABLE_REQUEST
 from headrace.metadata.rpc.requests import (
     AddVoter,
     DescribeQuorum,
@@ -19,7 +18,6 @@ from headrace.metadata.rpc.requests import (
     UpdateFeatures,
 )
 from headrace.metadata.rpc.responses import Done, QuorumDescribed
-from headrace.protocol.errors import ErrorCode
 
 
 class QuorumAdmin:
@@ -68,17 +66,7 @@ class QuorumAdmin:
         self, updates: Sequence[FeatureUpdate], *, validate_only: bool
     ) -> None:
         """Set levels of features, all or none; with `validate_only`, check only whether that is possible."""
-        try:
-            await self._client.change(UpdateFeatures(tuple(updates), validate_only), Done)
-        except RefusedError as error:
-            # The first release does not know the request. Other refusals have reasons of their own.
-            unreadable = error.message.startswith(UNREADABLE_REQUEST)
-            if error.code != ErrorCode.INVALID_REQUEST or not unreadable:
-                raise
-            raise RefusedError(
-                ErrorCode.INVALID_UPDATE_VERSION,
-                f"the leading controller does not take the request, upgrade it first: {error.message}",
-            ) from error
+        await self._client.change(UpdateFeatures(tuple(updates), validate_only), Done)
 
     async def unregister_broker(self, node_id: int) -> None:
         """Remove a broker whose epoch has ended and that owns nothing."""

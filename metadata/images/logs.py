@@ -35,6 +35,8 @@ from headrace.metadata.records.logs import (
 from headrace.persistent_map import PersistentMap
 
 NO_POSITION: Final = -1
+# Of a log that has ended without having been told; no log that is in use has it.
+UNKNOWN_GENERATION: Final = "0" * 16
 
 
 class LogState(IntEnum):
@@ -111,15 +113,14 @@ def log_of(logs: Logs, node_id: int) -> LogImage | None:
 def about_to_end(brokers: Brokers, logs: Logs) -> set[int]:
     """Return the brokers (node ids) that have begun to stop.
 
-    Such a broker tells that it can drain no logs any more, and later empties its own. One that has not told its log
-    yet, as after a raise of the level, can drain none either, but stays.
+    Such a broker tells that it can drain no logs any more, and later empties its own.
     """
     return {
         log.owner
         for log in logs.values()
         if (broker := brokers.get(log.owner)) is not None
         and log.epoch == broker.epoch
-        and (log.state == LogState.EMPTY or (log.medium != LogMedium.UNKNOWN and not broker.reach))
+        and (log.state == LogState.EMPTY or not broker.reach)
     }
 
 

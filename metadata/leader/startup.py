@@ -19,9 +19,10 @@ from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.effects import DurableState
 from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
-from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.replay import replay
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def check_image(image: MetadataImage, cluster_id: str) -> None:
 
 def opening_records(
     term: int, *, leader_id: int, cluster_id: str | None, now_ms: int
-) -> tuple[Record, ...]:
+) -> tuple[MetadataRecord, ...]:
     """The first records of a term: a no-op, and in an empty log those that name the cluster.
 
     Args:

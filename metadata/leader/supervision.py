@@ -11,7 +11,6 @@ from headrace.metadata.controller.brokers import fence_broker, require_broker, u
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.drains import due_logs, is_drain_over, settle_log
 from headrace.metadata.controller.leaving import Departures
-from headrace.metadata.controller.logs import has_keys_left, replace_keys
 from headrace.metadata.controller.moves import MoveDeadlines, lost_moves, take_back
 from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
@@ -205,8 +204,6 @@ class BrokerSupervision:
                     _fence(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED)
                 )
         now_ms = self._wall_clock_ms()
-        if has_keys_left(self._quorum.image):
-            await self._committer.propose(lambda image, _: replace_keys(image))
         for log_id in due_logs(self._quorum.image, now_ms):
             await self._committer.propose(_settle(log_id))
         await self._take_moves_back()

@@ -6,7 +6,7 @@ Header, 32 bytes:
 offset | bytes | type  | field    | meaning
 0      | 4     | bytes | magic    | "HRMS"
 4      | 2     | u16   | version  | 1
-6      | 2     | u16   | level    | of `headrace.metadata.version` from 2 on; 0: 1 (see `headrace.metadata.levels`)
+6      | 2     | u16   | level    | of `headrace.metadata.version`; level 1 wrote 0 (see `headrace.metadata.levels`)
 8      | 8     | u64   | index    | last entry of the log that the snapshot includes
 16     | 8     | u64   | term     | of that entry
 24     | 4     | u32   | CRC      | CRC32C of bytes 0 to 23
@@ -37,10 +37,11 @@ from headrace.metadata.errors import (
     MetadataVersionError,
 )
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.levels import OLDEST, encode_at_level, level_of, require_read
-from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.levels import encode_at_level, level_of, require_read
+from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.objects import StreamSetObjectRecord
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.snapshot import image_to_records, records_to_image
 
 MAGIC: Final = b"HRMS"
@@ -48,6 +49,8 @@ VERSION: Final = 1
 MAX_BLOCK_ITEMS: Final = (
     2_000  # records, each range of a Stream Set Object counted: some 2 ms of work
 )
+
+_UNTOLD_LEVEL: Final = 1  # of a header with level 0
 
 _HEADER: Final = struct.Struct(">4sHHQQ")
 _HEADER_TAIL: Final = struct.Struct(">II")
@@ -62,8 +65,7 @@ def encode_snapshot(image: MetadataImage) -> Iterator[bytes]:
         RefusedError: the image has what its level of `headrace.metadata.version` lacks.
     """
     level = level_of(image.features)
-    told = 0 if level == OLDEST else level
-    header = _HEADER.pack(MAGIC, VERSION, told, image.index, image.term)
+    header = _HEADER.pack(MAGIC, VERSION, level, image.index, image.term)
     seed = crc32c(header)
     yield header + _HEADER_TAIL.pack(seed, 0)
     count = 0
@@ -94,8 +96,8 @@ def decode_snapshot(data: bytes) -> MetadataImage:
         raise MetadataLogCorruptError(f"the snapshot cannot be read: {error}") from error
 
 
-def _blocks(records: Iterator[Record]) -> Iterator[list[Record]]:
-    block: list[Record] = []
+def _blocks(records: Iterator[MetadataRecord]) -> Iterator[list[MetadataRecord]]:
+    block: list[MetadataRecord] = []
     items = 0
     for record in records:
         block.append(record)
@@ -117,11 +119,11 @@ def _decode_header(data: bytes) -> tuple[SnapshotId, int]:
     if version != VERSION:
         msg = f"the snapshot has format {version}, this version can read {VERSION}"
         raise MetadataLogCorruptError(msg)
-    require_read(level or OLDEST)
+    require_read(level or _UNTOLD_LEVEL)
     return SnapshotId(index, term), crc
 
 
-def _decode_blocks(data: bytes, seed: int) -> Iterator[Record]:
+def _decode_blocks(data: bytes, seed: int) -> Iterator[MetadataRecord]:
     position = _HEADER.size + _HEADER_TAIL.size
     count = 0
     while True:

@@ -5,7 +5,6 @@ from typing import Final, NamedTuple
 
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import active_brokers, has_ended
-from headrace.metadata.images.log_keys import UNKNOWN_GENERATION
 from headrace.metadata.images.logs import LogImage, LogState, is_reached, log_of
 
 UNREGISTERED: Final = "unregistered"
@@ -131,9 +130,7 @@ def _why_waiting(log: LogImage, image: MetadataImage) -> str:
     reaching = {it.node_id: it.epoch for it in active if is_reached(log, it.reach)}
     if log.state == LogState.EMPTY:
         return "is empty, and its partitions move as soon as a broker that can drain logs is active"
-    if log.generation == UNKNOWN_GENERATION:
-        why = "its broker had told none when the level was raised: it is empty if that was stopped in order"
-    elif not any(it.reach for it in active):
+    if not any(it.reach for it in active):
         why = "no active broker can drain logs"
     elif not reaching:
         why = f"no active broker reaches {', '.join(log.places) or 'its place, which is not known'}"

@@ -40,7 +40,6 @@ from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.images.streams import StreamImage
 from headrace.metadata.records.brokers import FenceBrokerRecord, FenceReason
 from headrace.metadata.records.cluster import LeaderChangeRecord, NextIdsRecord, ProducerIdsRecord
-from headrace.metadata.records.codec import Record
 from headrace.metadata.records.members import Member, MembersRecord
 from headrace.metadata.records.objects import (
     ObjectsPreparedRecord,
@@ -48,6 +47,7 @@ from headrace.metadata.records.objects import (
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.replay import replay
@@ -241,11 +241,11 @@ def _writer(image: MetadataImage, stream: StreamImage) -> int:
 def _records(
     image: MetadataImage,
     later: Iterable[int],
-    commits: Iterable[Record],
+    commits: Iterable[MetadataRecord],
     *,
     member: Member,
     now_ms: int,
-) -> Iterable[Record]:
+) -> Iterable[MetadataRecord]:
     yield LeaderChangeRecord(image.term + TERM_STEP, NOBODY, now_ms)
     yield MembersRecord((member,))
     for _, broker in sorted(image.brokers.items()):
@@ -263,7 +263,7 @@ def _records(
     yield ProducerIdsRecord(NOBODY, NOBODY, image.next_producer_id + ID_STEP)
 
 
-def _epochs(image: MetadataImage) -> Iterable[Record]:
+def _epochs(image: MetadataImage) -> Iterable[MetadataRecord]:
     """Raise leader epochs, and those of streams with them: a stream's epoch is its leader's.
 
     A stream that the snapshot has as closed may have been opened and written later.

@@ -5,12 +5,11 @@ from collections.abc import Collection
 from typing import Final
 
 from headrace.metadata.errors import MetadataFormatError
-from headrace.metadata.levels import READ_HERE, UNTOLD, LevelRange
+from headrace.metadata.levels import READ_HERE, LevelRange
 from headrace.metadata.rpc.frames import decode_answer, encode_request
 from headrace.metadata.rpc.requests import TellLevels
 from headrace.metadata.rpc.responses import LevelsTold
 from headrace.metadata.transport import PeerNetwork
-from headrace.protocol.errors import ErrorCode
 
 ASK_TIMEOUT_S: Final = 2.0
 _CORRELATION: Final = 1
@@ -40,7 +39,4 @@ async def ask_levels(network: PeerNetwork, node_id: int) -> LevelRange | None:
             answer = decode_answer(await network.request(node_id, request), _CORRELATION)
     except (OSError, MetadataFormatError):
         return None
-    if isinstance(answer.body, LevelsTold):
-        return answer.body.reads
-    # The first release answers so to a request that it does not know.
-    return UNTOLD if answer.error == ErrorCode.INVALID_REQUEST else None
+    return answer.body.reads if isinstance(answer.body, LevelsTold) else None

@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from headrace.metadata.records.numbers import Count, ShortText
+from headrace.metadata.records.record import MetadataRecord
 
 
 class FenceReason(IntEnum):
@@ -23,7 +24,7 @@ class BrokerEndpoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     port: Count
 
 
-class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=False):
+class RegisterBrokerRecord(MetadataRecord, frozen=True, tag=10):
     """Starts a new epoch of a broker, fenced until it reports that it is ready."""
 
     node_id: int
@@ -40,14 +41,14 @@ class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10,
     locks: tuple[ShortText, ...] = ()  # that the process holds until it ends; see `RegisterBroker`
 
 
-class UnfenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
+class UnfenceBrokerRecord(MetadataRecord, frozen=True, tag=11):
     """The broker is ready: clients see it, and it may get partitions."""
 
     node_id: int
     epoch: int
 
 
-class FenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=False):
+class FenceBrokerRecord(MetadataRecord, frozen=True, tag=12):
     """Ends an epoch: requests with it are refused from now on."""
 
     node_id: int
@@ -56,7 +57,7 @@ class FenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=12, gc
     timestamp_ms: int = 0  # wall clock of the leading controller; 0: not known
 
 
-class UnregisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=13, gc=False):
+class UnregisterBrokerRecord(MetadataRecord, frozen=True, tag=13):
     """Removes a broker."""
 
     node_id: int

@@ -15,111 +15,32 @@ payload.
 
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from typing import Final
+from functools import reduce
+from operator import or_
+from typing import Any, Final
 
 import msgspec
 
 from headrace.metadata.errors import MetadataFormatError, MetadataVersionError
-from headrace.metadata.records.brokers import (
-    FenceBrokerRecord,
-    RegisterBrokerRecord,
-    UnfenceBrokerRecord,
-    UnregisterBrokerRecord,
-)
-from headrace.metadata.records.cluster import (
-    ClusterIdRecord,
-    FeatureRecord,
-    KeyValueRecord,
-    LeaderChangeRecord,
-    NextIdsRecord,
-    ProducerIdsRecord,
-    RemoveKeyValueRecord,
-)
-from headrace.metadata.records.logs import (
-    BrokerReachRecord,
-    LogAssignedRecord,
-    LogDrainedRecord,
-    LogEmptiedRecord,
-    LogLostRecord,
-    LogRecord,
-    LogRefusedRecord,
-    LogReleasedRecord,
-    LogUploadedRecord,
-    RemoveLogRecord,
-)
+from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
 from headrace.metadata.records.members import Member, MembersRecord
-from headrace.metadata.records.objects import (
-    ObjectsDestroyedRecord,
-    ObjectsPreparedRecord,
-    ObjectsRemovedRecord,
-    StreamObjectRecord,
-    StreamSetObjectRecord,
-)
-from headrace.metadata.records.streams import (
-    RangeRecord,
-    RemoveStreamRecord,
-    StreamRecord,
-    StreamStateRecord,
-    StreamTrimmedRecord,
-)
-from headrace.metadata.records.topics import (
-    ConfigRecord,
-    PartitionChangeRecord,
-    PartitionMoveEndedRecord,
-    PartitionMoveRecord,
-    PartitionRecord,
-    RemoveTopicRecord,
-    TopicRecord,
-)
+from headrace.metadata.records.record import MetadataRecord
 
 RECORD_FORMAT_VERSION: Final = 1
 MEMBERS_FORMAT: Final = 0xC0
 
-Record = (
-    ClusterIdRecord
-    | LeaderChangeRecord
-    | FeatureRecord
-    | KeyValueRecord
-    | RemoveKeyValueRecord
-    | ProducerIdsRecord
-    | NextIdsRecord
-    | MembersRecord
-    | RegisterBrokerRecord
-    | UnfenceBrokerRecord
-    | FenceBrokerRecord
-    | UnregisterBrokerRecord
-    | TopicRecord
-    | PartitionRecord
-    | PartitionChangeRecord
-    | PartitionMoveRecord
-    | PartitionMoveEndedRecord
-    | RemoveTopicRecord
-    | ConfigRecord
-    | StreamRecord
-    | RangeRecord
-    | StreamStateRecord
-    | StreamTrimmedRecord
-    | RemoveStreamRecord
-    | ObjectsPreparedRecord
-    | StreamSetObjectRecord
-    | StreamObjectRecord
-    | ObjectsDestroyedRecord
-    | ObjectsRemovedRecord
-    | LogRecord
-    | LogUploadedRecord
-    | LogEmptiedRecord
-    | LogAssignedRecord
-    | LogReleasedRecord
-    | LogRefusedRecord
-    | LogDrainedRecord
-    | LogLostRecord
-    | RemoveLogRecord
-    | BrokerReachRecord
+# Every kind of record that the modules of this package define.
+KINDS: Final[tuple[type[MetadataRecord], ...]] = tuple(
+    kind
+    for module in (brokers, cluster, logs, members, objects, streams, topics)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, MetadataRecord) and kind is not MetadataRecord
 )
 
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
-_DECODER: Final = msgspec.msgpack.Decoder(tuple[Record, ...])
-_FEATURE_DECODER: Final = msgspec.msgpack.Decoder(FeatureRecord)
+_ANY_KIND: Final[Any] = reduce(or_, KINDS)
+_DECODER: Final = msgspec.msgpack.Decoder[tuple[MetadataRecord, ...]](tuple[_ANY_KIND, ...])
+_FEATURE_DECODER: Final = msgspec.msgpack.Decoder(cluster.FeatureRecord)
 _RAW_DECODER: Final = msgspec.msgpack.Decoder(tuple[msgspec.Raw, ...])
 STEP_RECORDS: Final = 1_000  # decoded at once: about a millisecond
 _STEP_BYTES: Final = 32 << 10  # fewer are decoded at once, whatever they hold
@@ -127,14 +48,14 @@ _ARRAY32: Final = b"\xdd"  # of MessagePack, before the number of elements
 _MEMBERS_DECODER: Final = msgspec.msgpack.Decoder(tuple[Member, ...])
 
 
-def encode_records(records: Sequence[Record]) -> bytes:
+def encode_records(records: Sequence[MetadataRecord]) -> bytes:
     """Encode a batch."""
     buffer = bytearray((RECORD_FORMAT_VERSION,))
     _ENCODER.encode_into(records, buffer, 1)
     return bytes(buffer)
 
 
-def decode_records(payload: bytes | memoryview) -> tuple[Record, ...]:
+def decode_records(payload: bytes | memoryview) -> tuple[MetadataRecord, ...]:
     """Decode a batch.
 
     Raises:
@@ -152,12 +73,14 @@ def decode_records(payload: bytes | memoryview) -> tuple[Record, ...]:
         raise _unreadable(payload, error) from error
 
 
-def decode_records_steps(payload: bytes | memoryview) -> Generator[None, None, Sequence[Record]]:
+def decode_records_steps(
+    payload: bytes | memoryview,
+) -> Generator[None, None, Sequence[MetadataRecord]]:
     """Decode a batch as `decode_records` does, in steps: the deletion of a topic may be 100,000 records."""
     if len(payload) <= _STEP_BYTES:
         return decode_records(payload)
     _check_format(payload)
-    records: list[Record] = []
+    records: list[MetadataRecord] = []
     try:
         each = _RAW_DECODER.decode(memoryview(payload)[1:])
         for start in range(0, len(each), STEP_RECORDS):

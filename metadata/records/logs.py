@@ -5,6 +5,7 @@ from enum import IntEnum
 import msgspec
 
 from headrace.metadata.records.numbers import ShortText, Text
+from headrace.metadata.records.record import MetadataRecord
 
 
 class LogMedium(IntEnum):
@@ -23,7 +24,7 @@ class LogReach(msgspec.Struct, frozen=True, array_like=True, gc=False):
     prefix: ShortText  # empty: every place
 
 
-class LogRecord(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
+class LogRecord(MetadataRecord, frozen=True, tag=50):
     """A log begins a generation, or is told to lie elsewhere; its owner uses it."""
 
     log_id: int
@@ -35,20 +36,20 @@ class LogRecord(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
     uploaded_offset: int  # everything below it in this generation is in the bucket; -1: not known
 
 
-class LogUploadedRecord(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=False):
+class LogUploadedRecord(MetadataRecord, frozen=True, tag=51):
     """Everything below this offset of the log is in the bucket."""
 
     log_id: int
     uploaded_offset: int
 
 
-class LogEmptiedRecord(msgspec.Struct, frozen=True, array_like=True, tag=52, gc=False):
+class LogEmptiedRecord(MetadataRecord, frozen=True, tag=52):
     """The owner has shut the log down; nothing in it is needed."""
 
     log_id: int
 
 
-class LogAssignedRecord(msgspec.Struct, frozen=True, array_like=True, tag=53, gc=False):
+class LogAssignedRecord(MetadataRecord, frozen=True, tag=53):
     """This registration of a broker drains the log; whoever did so before does not any more."""
 
     log_id: int
@@ -58,14 +59,14 @@ class LogAssignedRecord(msgspec.Struct, frozen=True, array_like=True, tag=53, gc
     assigned_ms: int  # wall clock of the leading controller
 
 
-class LogReleasedRecord(msgspec.Struct, frozen=True, array_like=True, tag=54, gc=False):
+class LogReleasedRecord(MetadataRecord, frozen=True, tag=54):
     """Ends a drain before its end."""
 
     log_id: int
     drain_epoch: int
 
 
-class LogRefusedRecord(msgspec.Struct, frozen=True, array_like=True, tag=55, gc=False):
+class LogRefusedRecord(MetadataRecord, frozen=True, tag=55):
     """This registration of a broker could not read the log."""
 
     log_id: int
@@ -75,27 +76,27 @@ class LogRefusedRecord(msgspec.Struct, frozen=True, array_like=True, tag=55, gc=
     refused_ms: int
 
 
-class LogDrainedRecord(msgspec.Struct, frozen=True, array_like=True, tag=56, gc=False):
+class LogDrainedRecord(MetadataRecord, frozen=True, tag=56):
     """Everything in the log is in the bucket, and its streams are closed."""
 
     log_id: int
     position: int  # up to which it was read; -1: it was empty
 
 
-class LogLostRecord(msgspec.Struct, frozen=True, array_like=True, tag=57, gc=False):
+class LogLostRecord(MetadataRecord, frozen=True, tag=57):
     """An operator accepts the loss of the log, or of what is damaged in it."""
 
     log_id: int
     damaged_only: bool
 
 
-class RemoveLogRecord(msgspec.Struct, frozen=True, array_like=True, tag=58, gc=False):
+class RemoveLogRecord(MetadataRecord, frozen=True, tag=58):
     """Removes the log of a broker that is unregistered."""
 
     log_id: int
 
 
-class BrokerReachRecord(msgspec.Struct, frozen=True, array_like=True, tag=59, gc=False):
+class BrokerReachRecord(MetadataRecord, frozen=True, tag=59):
     """Which logs of other brokers this registration can drain; none before."""
 
     node_id: int

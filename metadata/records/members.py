@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from headrace.metadata.records.numbers import Count, ShortText
+from headrace.metadata.records.record import MetadataRecord
 
 NO_DIRECTORY: Final = UUID(int=0)
 
@@ -24,7 +25,7 @@ class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
     voter: bool  # False: a learner, which gets the log but has no vote
 
 
-class MembersRecord(msgspec.Struct, frozen=True, array_like=True, tag=8, gc=False):
+class MembersRecord(MetadataRecord, frozen=True, tag=8):
     """All members of the quorum from here on, sorted by node id. The only record of its entry."""
 
     members: tuple[Member, ...]

@@ -3,6 +3,7 @@
 import msgspec
 
 from headrace.metadata.records.numbers import Int64
+from headrace.metadata.records.record import MetadataRecord
 
 
 class RecordedRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -14,7 +15,7 @@ class RecordedRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
     end_offset: Int64
 
 
-class ObjectsPreparedRecord(msgspec.Struct, frozen=True, array_like=True, tag=40, gc=False):
+class ObjectsPreparedRecord(MetadataRecord, frozen=True, tag=40):
     """Reserves consecutive object ids for one node until they expire."""
 
     first_object_id: int
@@ -24,7 +25,7 @@ class ObjectsPreparedRecord(msgspec.Struct, frozen=True, array_like=True, tag=40
     expires_ms: int
 
 
-class StreamSetObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=41, gc=False):
+class StreamSetObjectRecord(MetadataRecord, frozen=True, tag=41):
     """Commits a Stream Set Object: each range continues its stream, or replaces one of another object."""
 
     object_id: int
@@ -35,7 +36,7 @@ class StreamSetObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=41
     ranges: tuple[RecordedRange, ...]  # sorted by (stream id, start offset)
 
 
-class StreamObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=42, gc=False):
+class StreamObjectRecord(MetadataRecord, frozen=True, tag=42):
     """Commits a Stream Object."""
 
     object_id: int
@@ -45,14 +46,14 @@ class StreamObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=42, g
     range: RecordedRange
 
 
-class ObjectsDestroyedRecord(msgspec.Struct, frozen=True, array_like=True, tag=43, gc=False):
+class ObjectsDestroyedRecord(MetadataRecord, frozen=True, tag=43):
     """Marks objects destroyed: unused, and deleted after the retention time."""
 
     object_ids: tuple[int, ...]
     destroyed_ms: int
 
 
-class ObjectsRemovedRecord(msgspec.Struct, frozen=True, array_like=True, tag=44, gc=False):
+class ObjectsRemovedRecord(MetadataRecord, frozen=True, tag=44):
     """Removes objects that were deleted from the bucket."""
 
     object_ids: tuple[int, ...]

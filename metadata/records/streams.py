@@ -3,7 +3,7 @@
 from enum import IntEnum
 from uuid import UUID
 
-import msgspec
+from headrace.metadata.records.record import MetadataRecord
 
 
 class StreamState(IntEnum):
@@ -13,7 +13,7 @@ class StreamState(IntEnum):
     OPENED = 1
 
 
-class StreamRecord(msgspec.Struct, frozen=True, array_like=True, tag=30, gc=False):
+class StreamRecord(MetadataRecord, frozen=True, tag=30):
     """Creates a stream. A new one starts at 0 with epoch -1; a snapshot restores what it had."""
 
     stream_id: int
@@ -24,7 +24,7 @@ class StreamRecord(msgspec.Struct, frozen=True, array_like=True, tag=30, gc=Fals
     end_offset: int
 
 
-class RangeRecord(msgspec.Struct, frozen=True, array_like=True, tag=31, gc=False):
+class RangeRecord(MetadataRecord, frozen=True, tag=31):
     """Starts a range: from `start_offset` on, this node writes the stream at this epoch."""
 
     stream_id: int
@@ -34,7 +34,7 @@ class RangeRecord(msgspec.Struct, frozen=True, array_like=True, tag=31, gc=False
     start_offset: int
 
 
-class StreamStateRecord(msgspec.Struct, frozen=True, array_like=True, tag=32, gc=False):
+class StreamStateRecord(MetadataRecord, frozen=True, tag=32):
     """Opens a stream at an epoch for one node, or closes it."""
 
     stream_id: int
@@ -43,14 +43,14 @@ class StreamStateRecord(msgspec.Struct, frozen=True, array_like=True, tag=32, gc
     node_id: int
 
 
-class StreamTrimmedRecord(msgspec.Struct, frozen=True, array_like=True, tag=33, gc=False):
+class StreamTrimmedRecord(MetadataRecord, frozen=True, tag=33):
     """Raises the start offset of a stream; objects wholly below it no longer belong to it."""
 
     stream_id: int
     start_offset: int
 
 
-class RemoveStreamRecord(msgspec.Struct, frozen=True, array_like=True, tag=34, gc=False):
+class RemoveStreamRecord(MetadataRecord, frozen=True, tag=34):
     """Removes a stream for good."""
 
     stream_id: int

@@ -2,17 +2,17 @@
 
 from uuid import UUID
 
-import msgspec
+from headrace.metadata.records.record import MetadataRecord
 
 
-class TopicRecord(msgspec.Struct, frozen=True, array_like=True, tag=20, gc=False):
+class TopicRecord(MetadataRecord, frozen=True, tag=20):
     """Creates a topic without partitions."""
 
     topic_id: UUID
     name: str
 
 
-class PartitionRecord(msgspec.Struct, frozen=True, array_like=True, tag=21, gc=False):
+class PartitionRecord(MetadataRecord, frozen=True, tag=21):
     """Adds the next partition of a topic."""
 
     topic_id: UUID
@@ -23,7 +23,7 @@ class PartitionRecord(msgspec.Struct, frozen=True, array_like=True, tag=21, gc=F
     meta_stream_id: int
 
 
-class PartitionChangeRecord(msgspec.Struct, frozen=True, array_like=True, tag=22, gc=False):
+class PartitionChangeRecord(MetadataRecord, frozen=True, tag=22):
     """Gives a partition a leader at a higher epoch (the same broker again after its restart)."""
 
     topic_id: UUID
@@ -32,14 +32,16 @@ class PartitionChangeRecord(msgspec.Struct, frozen=True, array_like=True, tag=22
     leader_epoch: int
 
 
-class RemoveTopicRecord(msgspec.Struct, frozen=True, array_like=True, tag=23, gc=False):
+class RemoveTopicRecord(MetadataRecord, frozen=True, tag=23):
     """Removes a topic with its partitions and configs; its streams have separate records."""
 
     topic_id: UUID
 
 
-class PartitionMoveRecord(msgspec.Struct, frozen=True, array_like=True, tag=25, gc=False):
+class PartitionMoveRecord(MetadataRecord, frozen=True, tag=25):
     """A partition is to be led by another broker, once its leader has closed it. Replaces a move under way."""
+
+    LEVEL = 3
 
     topic_id: UUID
     partition: int
@@ -47,15 +49,17 @@ class PartitionMoveRecord(msgspec.Struct, frozen=True, array_like=True, tag=25, 
     target: int  # node id
 
 
-class PartitionMoveEndedRecord(msgspec.Struct, frozen=True, array_like=True, tag=26, gc=False):
+class PartitionMoveEndedRecord(MetadataRecord, frozen=True, tag=26):
     """Takes a move back. A move also ends with each change of its partition's leader epoch."""
+
+    LEVEL = 3
 
     topic_id: UUID
     partition: int
     move_epoch: int
 
 
-class ConfigRecord(msgspec.Struct, frozen=True, array_like=True, tag=24, gc=False):
+class ConfigRecord(MetadataRecord, frozen=True, tag=24):
     """Sets or removes one config override of a resource."""
 
     resource_type: int  # as in Kafka's protocol: 2 topic, 4 broker

@@ -12,10 +12,7 @@ sees the change. `leader` is [node id, host, port] of the leader, with NOT_CONTR
 known. Frames have no checksum: the transport has one.
 
 The proof is an extension (`PROOF_TYPE`) of 16 bytes: the secret of the sender's registration, with requests that speak
-for one. It is behind all fields that the sender knows, and the first release ignores it like any later field.
-
-The first release takes version 1 only. So a node may send a later one once the level of the cluster
-(`headrace.metadata.levels`) says that every node reads it.
+for one. It is behind all fields that the sender knows, and who does not know it ignores it like any later field.
 """
 
 import struct
@@ -35,8 +32,6 @@ from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
 
 RPC_VERSION: Final = 1
-# How every release, the first one too, begins its refusal of a request that it does not know.
-UNREADABLE_REQUEST: Final = "a controller request cannot be read"
 MAX_FRAME_BYTES: Final = 64 << 20
 # The ranges of 100,000 streams in one upload take a quarter of it.
 MAX_REQUEST_BYTES: Final = 8 << 20
@@ -119,7 +114,7 @@ def kind_of(frame: bytes) -> type | None:
         items = _ITEMS_DECODER.decode(memoryview(frame)[_HEADER.size :])
         tag = msgspec.msgpack.decode(items[0]) if items else None  # a number has several encodings
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise MetadataFormatError(f"{UNREADABLE_REQUEST}: {error}") from error
+        raise MetadataFormatError(f"a controller request cannot be read: {error}") from error
     return next((kind for kind in _KINDS if kind.__struct_config__.tag == tag), None)
 
 
@@ -151,7 +146,7 @@ def decode_request(frame: bytes) -> Sent:
         body, proof = _without_proof(memoryview(frame)[_HEADER.size :])
         request: Request = _REQUEST_DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MetadataFormatError(f"{UNREADABLE_REQUEST}: {error}") from error
+        raise MetadataFormatError(f"a controller request cannot be read: {error}") from error
     return Sent(request, proof)
 
 

@@ -4,6 +4,7 @@
 that does not prove that the registration is its own (`headrace.metadata.proof`).
 `log_id` and `log_epoch` name the log in whose name it acts, and its right to: its registration, if the
 log is its own, else the epoch of the drain.
+Tags 20, 21 and 40 were of level 1 of the metadata, and stay unused.
 """
 
 from collections.abc import Mapping
@@ -155,15 +156,6 @@ class AllocateProducerIds(msgspec.Struct, frozen=True, array_like=True, tag=14, 
     node_epoch: Int64
 
 
-class OpenStream(msgspec.Struct, frozen=True, array_like=True, tag=20, gc=False):
-    """Open a stream at its partition's leader epoch, as brokers of earlier releases do. Answer: StreamOpened."""
-
-    node_id: Count
-    node_epoch: Int64
-    stream_id: Int64
-    stream_epoch: Int64
-
-
 class StreamToOpen(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One of many streams to open."""
 
@@ -172,23 +164,11 @@ class StreamToOpen(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class OpenStreamBatch(msgspec.Struct, frozen=True, array_like=True, tag=23, gc=False):
-    """Open streams as `OpenStream` does, each that can be, in one entry. Answer: StreamsOpened."""
+    """Open streams at the leader epochs of their partitions, each that can be, in one entry. Answer: StreamsOpened."""
 
     node_id: Count
     node_epoch: Int64
     streams: tuple[StreamToOpen, ...]
-
-
-class CloseStream(msgspec.Struct, frozen=True, array_like=True, tag=21, gc=False):
-    """Close a stream whose data is all committed. Answer: Done."""
-
-    node_id: Count
-    node_epoch: Int64
-    stream_id: Int64
-    stream_epoch: Int64
-    end_offset: Int64
-    log_id: Int64 = NO_LOG
-    log_epoch: Int64 = -1
 
 
 class StreamToClose(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -200,7 +180,7 @@ class StreamToClose(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class CloseStreamBatch(msgspec.Struct, frozen=True, array_like=True, tag=24, gc=False):
-    """Close streams as `CloseStream` does, each that can be, in one entry. Answer: StreamsClosed."""
+    """Close streams whose data is all committed, each that can be, in one entry. Answer: StreamsClosed."""
 
     node_id: Count
     node_epoch: Int64
@@ -246,9 +226,7 @@ class CommitStreamSetObject(msgspec.Struct, frozen=True, array_like=True, tag=31
     ranges: tuple[RecordedRange, ...]
     stream_objects: tuple[CommittedStreamObject, ...]
     compacted_object_ids: tuple[Int64, ...]
-    key_values: tuple[
-        tuple[ShortText, bytes], ...
-    ] = ()  # as in PutKeyValues; set if it takes effect
+    unused: tuple[()] = ()  # the place of a field of level 1
     log_id: Int64 = NO_LOG
     log_epoch: Int64 = -1
     wal_end_offset: Int64 = -1  # with it, everything below in the sender's own log is in the bucket
@@ -269,14 +247,6 @@ class ForgetObjects(msgspec.Struct, frozen=True, array_like=True, tag=33, gc=Fal
     node_id: Count
     node_epoch: Int64
     object_ids: tuple[Int64, ...]
-
-
-class PutKeyValues(msgspec.Struct, frozen=True, array_like=True, tag=40, gc=False):
-    """Set keys of the cluster-wide store; a None removes. Answer: Done."""
-
-    node_id: Count
-    node_epoch: Int64
-    items: tuple[tuple[ShortText, bytes | None], ...]
 
 
 class BeginLog(msgspec.Struct, frozen=True, array_like=True, tag=70, gc=False):
@@ -444,16 +414,13 @@ class Relay(msgspec.Struct, frozen=True, array_like=True, tag=65, gc=False):
 # Requests that are refused when the sender's epoch has ended.
 NodeMutation = (
     AllocateProducerIds
-    | OpenStream
     | OpenStreamBatch
-    | CloseStream
     | CloseStreamBatch
     | TrimStream
     | PrepareObjects
     | CommitStreamSetObject
     | CompactStreamObject
     | ForgetObjects
-    | PutKeyValues
     | BeginLog
     | EndLog
     | FinishDrain
@@ -479,13 +446,6 @@ Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest | 
 
 # Requests that not every controller understands before the cluster is at a level; a broker sends none too early.
 REQUEST_LEVELS: Final[Mapping[type, int]] = {
-    CloseStreamBatch: 2,
-    BeginLog: 2,
-    EndLog: 2,
-    FinishDrain: 2,
-    RefuseDrain: 2,
-    AcceptLogLoss: 2,
-    ReportEnd: 2,
     AlterReassignments: MOVES_LEVEL,
     FinishMove: MOVES_LEVEL,
     DescribeBalance: MOVES_LEVEL,

@@ -63,14 +63,6 @@ class ProducerIdBlock(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=F
     count: int
 
 
-class StreamOpened(msgspec.Struct, frozen=True, array_like=True, tag=20, gc=False):
-    """The committed offsets of the opened stream."""
-
-    epoch: int
-    start_offset: int
-    end_offset: int
-
-
 class StreamOutcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The outcome for one of many streams; the offsets are valid if it was opened."""
 
@@ -210,7 +202,6 @@ Response = (
     | TopicsCreated
     | TopicsDeleted
     | ProducerIdBlock
-    | StreamOpened
     | StreamsOpened
     | StreamsClosed
     | ObjectsPrepared

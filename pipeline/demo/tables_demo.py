@@ -40,7 +40,6 @@ TABLE: Final = "debian.packages"
 BROKEN: Final = 25  # records that are no documents
 PARTITIONS: Final = 6
 ROWS_SHOWN: Final = 12
-KIB_PER_GIB: Final = 1 << 20
 CONFIGURATION: Final = """
 checkpoint = "file://{output}/checkpoint"
 

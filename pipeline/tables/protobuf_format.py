@@ -48,7 +48,6 @@ _SCALARS: Final[Mapping[int, str]] = {
     _F.TYPE_ENUM: "string",
 }
 _TIMESTAMP: Final = "google.protobuf.Timestamp"
-_WRAPPERS: Final = "google.protobuf.wrappers"
 
 
 class ProtobufSchema:

@@ -45,7 +45,6 @@ CODEC_MASK: Final = 0x07
 LOG_APPEND_TIME_FLAG: Final = 0x08
 TRANSACTIONAL_FLAG: Final = 0x10
 CONTROL_FLAG: Final = 0x20
-DELETE_HORIZON_FLAG: Final = 0x40
 _DEFINED_FLAGS: Final = 0x7F
 
 _HEADER: Final = Struct(">qiibIhiqqqhii")
@@ -114,11 +113,6 @@ class BatchHeader(NamedTuple):
     def is_control(self) -> bool:
         """Whether the records are markers that consumers do not return."""
         return bool(self.attributes & CONTROL_FLAG)
-
-    @property
-    def has_delete_horizon(self) -> bool:
-        """Whether base_timestamp is the time from which tombstones may be removed (KIP-534)."""
-        return bool(self.attributes & DELETE_HORIZON_FLAG)
 
     @property
     def last_sequence(self) -> int:

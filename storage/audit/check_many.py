@@ -9,7 +9,6 @@ from headrace.storage.errors import ObjectNotFoundError, StorageError
 from headrace.task_failures import report_unexpected
 
 PARALLEL_DEFAULT: Final = 8
-MAX_PARALLEL: Final = 64
 
 # (key, size as listed)
 Candidate = tuple[str, int]

@@ -9,14 +9,11 @@ bucket's, or older than it, and objects that it does not know may be needed.
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 
 from headrace.storage.audit.comparison import Comparison, Finding, Problem
 from headrace.storage.audit.inventory import UNKNOWN_TIME, KeyKind, meaning_of
-
-SAFE_AGE_MS_DEFAULT: Final = 24 * 3_600_000
 
 
 class GarbagePlan(msgspec.Struct, frozen=True):

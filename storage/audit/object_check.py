@@ -101,15 +101,6 @@ async def check_object(
     return await _Check(reader, key, size_bytes, watch or Watch()).run(blocks=blocks)
 
 
-async def read_runs(reader: RangeReader, key: str, size_bytes: int) -> ObjectReport:
-    """Read footer and index alone.
-
-    Raises:
-        ObjectNotFoundError, ObjectStoreError: as `check_object`.
-    """
-    return await check_object(reader, key, size_bytes, blocks=False)
-
-
 class _Check:
     def __init__(self, reader: RangeReader, key: str, size_bytes: int, watch: Watch) -> None:
         self._reader = reader

@@ -34,7 +34,6 @@ from headrace.storage.object_store.uri import FileLocation, S3Location, parse_bu
 from headrace.storage.ports import Buffer, ObjectStore
 
 CREATORS_DEFAULT: Final = 16
-MAX_CREATORS: Final = 256
 RACES: Final = 3
 SMALL_BYTES: Final = 4_096
 LISTED_KEYS: Final = 5  # three pages of two

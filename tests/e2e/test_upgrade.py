@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from headrace.metadata.levels import NEWEST
+from headrace.metadata.levels import NEWEST, OLDEST
 from tests.e2e.mixed_cluster import BROKERS, MixedCluster, wait_until
 from tests.e2e.steady_load import SteadyLoad
 
 pytestmark = pytest.mark.timeout(240)
 REFUSED = (
-    f"this node reads headrace.metadata.version 1..1, the cluster is at {NEWEST}: upgrade this node"
+    f"this node reads headrace.metadata.version 1..2, the cluster is at {NEWEST}: upgrade this node"
 )
 
 
@@ -19,10 +19,10 @@ def upgrade(cluster: MixedCluster) -> None:
     """Raise the level, for all brokers to see."""
     tried = cluster.command("upgrade", "--dry-run")
     assert json.loads(tried.stdout)["result"] == "possible", tried.stderr
-    assert cluster.level() == 1
+    assert cluster.level() == OLDEST < NEWEST
     told = cluster.command("upgrade")
     assert json.loads(told.stdout)["result"] == "upgraded", told.stderr
-    assert "cannot be lowered" in cluster.refusal(1, broker=2)
+    assert "cannot be lowered" in cluster.refusal(OLDEST, broker=2)
 
 
 def test_controllers_first(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_controllers_first(tmp_path: Path) -> None:
             assert told.returncode != 0
             assert "of an earlier release" in told.stderr
             cluster.restart(BROKERS[:1])
-            assert "broker 2 reads 1..1: upgrade it" in cluster.refusal(2, broker=1)
+            assert "broker 2 reads 1..2: upgrade it" in cluster.refusal(NEWEST, broker=1)
             cluster.restart(BROKERS[1:])
             upgrade(cluster)
             cluster.restart(cluster.controllers[:1])
@@ -50,7 +50,7 @@ def test_brokers_first_and_a_node_of_the_last_release_is_refused_in_the_end(tmp_
             load.wait_for_progress()
             cluster.restart(BROKERS)
             load.wait_for_progress()
-            assert "upgrade it first" in cluster.refusal(2, broker=1)
+            assert "the leading controller reads 1..2" in cluster.refusal(NEWEST, broker=1)
             cluster.nodes[1].replace(old=True)  # there is still a way back
             cluster.restart([1, *cluster.controllers])
             upgrade(cluster)

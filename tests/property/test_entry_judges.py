@@ -12,35 +12,40 @@ from headrace.metadata.images.streams import StreamImage
 from headrace.metadata.images.topics import PartitionImage, TopicImage
 from headrace.metadata.levels import METADATA_FEATURE, encode_at_level
 from headrace.metadata.records.brokers import FenceBrokerRecord, FenceReason
-from headrace.metadata.records.codec import Record
-from headrace.metadata.records.logs import LogEmptiedRecord, LogMedium
+from headrace.metadata.records.logs import LogMedium
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import StreamState
+from headrace.metadata.records.topics import PartitionMoveEndedRecord
 from headrace.persistent_map import PersistentMap
 from tests.simulation.cluster.entries import Step
 from tests.simulation.cluster.entry_judges import DrainedLogs, above_level, replaced_alive
 
 FENCED = FenceBrokerRecord(1, 7, FenceReason.SESSION_EXPIRED)
+MOVE_ENDED = PartitionMoveEndedRecord(UUID(int=1), 0, 1)
 
 
-def step(payload: bytes, *records: Record, level: int) -> Step:
+def step(payload: bytes, *records: MetadataRecord, level: int) -> Step:
     image = MetadataImage(features=PersistentMap({METADATA_FEATURE: level}))
     return Step(image, image, payload, records)
 
 
-def at_level(record: Record, *, written: int, cluster: int) -> list[str]:
+def at_level(record: MetadataRecord, *, written: int, cluster: int) -> list[str]:
     payload = encode_at_level((record,), written)
     return list(above_level(step(payload, record, level=cluster)))
 
 
-def test_what_is_written_above_the_level_of_the_cluster_is_found() -> None:
-    assert at_level(LogEmptiedRecord(1), written=2, cluster=1) == [
-        "LogEmptiedRecord is written at level 1"
+def test_what_is_written_above_the_level_of_the_cluster_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(FenceBrokerRecord, "LATER_FIELDS", {"timestamp_ms": 3})
+    assert at_level(MOVE_ENDED, written=3, cluster=2) == [
+        "PartitionMoveEndedRecord is written at level 2"
     ]
-    assert at_level(FENCED, written=2, cluster=1) == [
-        "FenceBrokerRecord has 4 fields, 3 at level 1"
+    assert at_level(FENCED, written=3, cluster=2) == [
+        "FenceBrokerRecord has 4 fields, 3 at level 2"
     ]
-    assert at_level(FENCED, written=1, cluster=1) == []
-    assert at_level(LogEmptiedRecord(1), written=2, cluster=2) == []
+    assert at_level(FENCED, written=2, cluster=2) == []
+    assert at_level(MOVE_ENDED, written=3, cluster=3) == []
 
 
 def broker(epoch: int, *, state: BrokerState = BrokerState.ACTIVE, lock: str = "") -> BrokerImage:

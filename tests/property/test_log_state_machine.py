@@ -23,16 +23,21 @@ from headrace.metadata.records.codec import decode_records
 from headrace.metadata.replay import replay
 from headrace.metadata.rpc.requests import (
     AcceptLogLoss,
-    CloseStream,
     CommitStreamSetObject,
     EndLog,
     FinishDrain,
-    OpenStream,
     RefuseDrain,
     UnregisterBroker,
 )
 from headrace.metadata.snapshot import canonical_bytes, image_to_records, records_to_image
-from tests.unit.metadata.pure_controller import EVERY_FILE, PureController, stream_range
+from tests.unit.metadata.pure_controller import (
+    EVERY_FILE,
+    PureController,
+    closing,
+    of_one_stream,
+    opening,
+    stream_range,
+)
 
 NODES = (1, 2, 3, 4)
 
@@ -92,7 +97,7 @@ class LogMachine(RuleBasedStateMachine):
         self.sent.append(request)
         del self.sent[:-30]
         try:
-            self.controller.do(request)
+            of_one_stream(self.controller.do(request))
         except RefusedError as error:
             assert self.image is before
             return error.code
@@ -209,7 +214,7 @@ class LogMachine(RuleBasedStateMachine):
         stream = data.draw(st.sampled_from(sorted(streams, key=lambda it: it.stream_id)))
         end = self.held[node_id].get(stream.stream_id, stream.end_offset)
         sender = self.controller.sender(node_id)
-        request = CloseStream(*sender, stream.stream_id, stream.epoch, end, *sender)
+        request = closing(*sender, stream.stream_id, stream.epoch, end, *sender)
         if arrives:
             assert (self.attempt(request) is None) == (end == stream.end_offset)
             self._open_all(node_id)
@@ -411,7 +416,7 @@ class LogMachine(RuleBasedStateMachine):
                     and (node_id, stream_id) not in self.closing
                 ):
                     sender = self.controller.sender(node_id)
-                    self.attempt(OpenStream(*sender, stream_id, partition.leader_epoch))
+                    self.attempt(opening(*sender, stream_id, partition.leader_epoch))
 
     @rule(node_id=nodes)
     def open(self, node_id):

@@ -28,12 +28,17 @@ from headrace.metadata.rpc.requests import (
     CreatePartitions,
     CreateTopics,
     FinishMove,
-    OpenStream,
     Reassignment,
     StreamToClose,
 )
 from headrace.metadata.snapshot import canonical_bytes, image_to_records, records_to_image
-from tests.unit.metadata.pure_controller import PureController, stream_range, topic_creation
+from tests.unit.metadata.pure_controller import (
+    PureController,
+    of_one_stream,
+    opening,
+    stream_range,
+    topic_creation,
+)
 
 NODES = (1, 2)
 NAMES = ("a", "b", "c.d", "c_d")
@@ -69,7 +74,7 @@ class MetadataMachine(RuleBasedStateMachine):
         """Do a request, or be refused: then nothing may have changed."""
         before = self.image
         try:
-            response = self.controller.do(request)
+            response = of_one_stream(self.controller.do(request))
         except RefusedError:
             assert self.image is before
             return None
@@ -200,7 +205,7 @@ class MetadataMachine(RuleBasedStateMachine):
         if not self.alive(partition.leader):
             return
         self.attempt(
-            OpenStream(
+            opening(
                 *self.controller.sender(partition.leader),
                 partition.data_stream_id,
                 max(0, partition.leader_epoch + off_by),
@@ -500,7 +505,7 @@ class MetadataMachine(RuleBasedStateMachine):
                 if partition.leader == node_id:
                     sender = self.controller.sender(node_id)
                     stream_id = partition.data_stream_id
-                    self.attempt(OpenStream(*sender, stream_id, partition.leader_epoch))
+                    self.attempt(opening(*sender, stream_id, partition.leader_epoch))
 
     def _own_stream(self, data):
         streams = [it for node_id in NODES if self.alive(node_id) for it in self.opened(node_id)]

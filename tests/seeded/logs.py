@@ -148,15 +148,6 @@ BUGS = (
         "::test_every_log_may_hold_what_was_written_after_the_snapshot",
     ),
     SeededBug(
-        "logs-15",
-        "a key of the level before that arrives late replaces the log",
-        "metadata/controller/logs.py",
-        "replace_keys",
-        "known is None or known.epoch < log.epoch",
-        "True",
-        f"{_UNIT}/test_logs.py::TestRaisingTheLevel::test_a_key_that_was_late_is_removed",
-    ),
-    SeededBug(
         "logs-16",
         "a rebuild adopts the stopped owner's late object",
         "metadata/offline/rebuilding.py",

@@ -28,14 +28,12 @@ MAX_FINDING: Final = 120  # characters that are kept
 # Bugs that no such cluster can notice, and why.
 COSTS_TIME: Final = "costs time or memory only"
 NO_REBUILD: Final = "no metadata are rebuilt"
-NO_OLD_KEYS: Final = "no cluster has nodes of an older release"
 NOT_ASKED: Final = "no client or operator asks for that"
 NOT_NOTICED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("moves-12", "fetch-03", "fetch-08", "fetch-09", "fetch-10"), COSTS_TIME),
     **dict.fromkeys(("fetch-11", "fetch-12", "fetch-20", "fetch-22", "fetch-23"), COSTS_TIME),
     **dict.fromkeys(("fetch-28", "streams-06", "streams-08"), COSTS_TIME),
     **dict.fromkeys(("logs-14", "logs-16", "logs-17", "logs-18", "logs-19"), NO_REBUILD),
-    **dict.fromkeys(("logs-15", "streams-05"), NO_OLD_KEYS),
     **dict.fromkeys(("logs-06", "logs-12", "logs-23"), NOT_ASKED),
 }
 # Which judge has spoken, by what its findings say.

@@ -66,16 +66,6 @@ BUGS = (
         "::test_a_failed_opening_is_repeated_at_once_when_the_partition_is_led_at_a_newer_epoch",
     ),
     SeededBug(
-        "streams-05",
-        "a controller of the first release is sent a request that it does not know",
-        "broker/adapters/storage_metadata.py",
-        "StorageMetadata._close_streams",
-        "level_of(self._client.image.features) < REQUEST_LEVELS[CloseStreamBatch]",
-        "False",
-        "tests/unit/broker/adapters/test_storage_metadata.py"
-        "::test_streams_are_closed_one_by_one_while_a_controller_may_be_of_the_first_release",
-    ),
-    SeededBug(
         "streams-06",
         "the streams of a partition are closed by an entry of the metadata log each",
         "broker/partition/partition.py",
@@ -110,15 +100,15 @@ BUGS = (
         "streams-09",
         "a late copy of a close closes a stream that its broker has opened again",
         "metadata/controller/streams.py",
-        "open_stream",
+        "_open",
         """
-            if stream.epoch == request.stream_epoch and stream.opened:
-                return Decision((), opened)
+            if stream.epoch == it.stream_epoch and stream.opened:
+                return (), outcome
         """,
         """
-            if stream.epoch == request.stream_epoch:
+            if stream.epoch == it.stream_epoch:
                 reopened = () if stream.opened else (_state(stream, StreamState.OPENED),)
-                return Decision(reopened, opened)
+                return reopened, outcome
         """,
         f"{_CONTROLLER}::TestAnEpochOfAStreamIsOpenedOnce"
         "::test_a_late_close_does_not_close_a_stream_that_is_in_use",

@@ -11,10 +11,10 @@ BUGS = (
         "upgrade-01",
         "a record above the level of the cluster is written",
         "metadata/levels.py",
-        "require_written",
+        "encode_at_level",
         """
-            if first > level:
-                raise _too_early(kind.__name__, first, level)
+            if level < kind.LEVEL:
+                raise _too_early(kind.__name__, kind.LEVEL, level)
         """,
         "pass",
         f"{_UNIT}/test_commits.py"
@@ -39,12 +39,12 @@ BUGS = (
     ),
     SeededBug(
         "upgrade-03",
-        "a controller of the first release is taken for one that reads every level",
+        "a controller that does not know the question is taken for one that reads every level",
         "metadata/quorum/told_levels.py",
         "ask_levels",
-        "UNTOLD if answer.error == ErrorCode.INVALID_REQUEST else None",
-        "READ_HERE if answer.error == ErrorCode.INVALID_REQUEST else None",
-        f"{_QUORUM}::test_a_controller_of_the_first_release_reads_the_first_level",
+        "answer.body.reads if isinstance(answer.body, LevelsTold) else None",
+        "answer.body.reads if isinstance(answer.body, LevelsTold) else READ_HERE",
+        f"{_QUORUM}::test_a_controller_that_does_not_know_the_question_tells_nothing",
     ),
     SeededBug(
         "upgrade-04",
@@ -106,7 +106,7 @@ BUGS = (
         "a snapshot of a later level is taken for a damaged one",
         "metadata/log/snapshot_format.py",
         "_decode_header",
-        "require_read(level or OLDEST)",
+        "require_read(level or _UNTOLD_LEVEL)",
         "",
         f"{_UNIT}/log/test_snapshot_format.py::test_a_snapshot_of_a_later_level_says_what_to_do",
     ),
@@ -146,5 +146,14 @@ BUGS = (
         f"{_UNIT}/test_commits.py"
         "::test_a_record_above_the_clusters_level_is_refused_and_nothing_else",
         simulated=Simulated("level raised"),
+    ),
+    SeededBug(
+        "upgrade-14",
+        "a snapshot of the level that is not read any more is taken for one of the oldest level",
+        "metadata/log/snapshot_format.py",
+        "_decode_header",
+        "level or _UNTOLD_LEVEL",
+        "level or 2",
+        f"{_UNIT}/log/test_snapshot_format.py::test_a_snapshot_of_level_1_says_what_to_do",
     ),
 )

@@ -20,7 +20,7 @@ from headrace.readable import format_time
 if TYPE_CHECKING:
     from headrace.metadata.image import MetadataImage
     from headrace.metadata.offline.described_logs import DescribedLog
-    from headrace.metadata.records.codec import Record
+    from headrace.metadata.records.record import MetadataRecord
 
 path_argument = click.argument("path", type=click.Path(exists=True, path_type=Path))
 
@@ -137,7 +137,7 @@ def _contents(image: "MetadataImage") -> dict[str, object]:
     }
 
 
-def _print(records: "Iterator[Record]", *, index: int, term: int, snapshot: bool) -> None:
+def _print(records: "Iterator[MetadataRecord]", *, index: int, term: int, snapshot: bool) -> None:
     head = {"index": index, "term": term, "snapshot": snapshot}
     for record in records:
         line = head | {"type": type(record).__name__} | _fields(record)

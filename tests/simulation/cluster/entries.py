@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from headrace.metadata.follower.entry_buffer import EntryBuffer
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.records.codec import decode_records
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.replay import replay
 from tests.simulation.cluster.handovers import wrong_changes
 
@@ -23,7 +24,7 @@ class Step:
     old: MetadataImage
     new: MetadataImage
     payload: bytes
-    records: Sequence[Record]
+    records: Sequence[MetadataRecord]
 
 
 Judge = Callable[[Step], Iterable[str]]

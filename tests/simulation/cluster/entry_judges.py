@@ -14,8 +14,8 @@ from headrace.metadata.controller.object_commits import NO_OBJECT_ID, commit_str
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import Drain, LogState, log_of
-from headrace.metadata.levels import LATER_FIELDS, NEWEST, OLDEST, RECORD_LEVELS, level_of
-from headrace.metadata.records.codec import MEMBERS_FORMAT
+from headrace.metadata.levels import NEWEST, OLDEST, level_of
+from headrace.metadata.records.codec import KINDS, MEMBERS_FORMAT
 from headrace.metadata.records.objects import (
     ObjectsRemovedRecord,
     RecordedRange,
@@ -27,7 +27,7 @@ from tests.simulation.cluster.entries import Step
 from tests.simulation.cluster.records import Place
 
 _INPUTS = Inputs(0, random.Random(0), ConfigRules(validate_topic=lambda *_: None))
-_KINDS = {kind.__struct_config__.tag: kind for kind in RECORD_LEVELS}  # type: ignore[attr-defined]
+_KINDS = {kind.__struct_config__.tag: kind for kind in KINDS}
 
 
 def replaced_alive(step: Step) -> Iterator[str]:
@@ -53,10 +53,10 @@ def above_level(step: Step) -> Iterator[str]:
         return
     for tag, *values in msgspec.msgpack.decode(step.payload[1:]):
         kind = _KINDS[tag]
-        first = LATER_FIELDS.get(kind, {})
+        first = kind.LATER_FIELDS
         names = msgspec.structs.fields(kind)
         known = sum(first.get(it.name, OLDEST) <= level for it in names)
-        if RECORD_LEVELS[kind] > level:
+        if level < kind.LEVEL:
             yield f"{kind.__name__} is written at level {level}"
         elif len(values) > known:
             yield f"{kind.__name__} has {len(values)} fields, {known} at level {level}"

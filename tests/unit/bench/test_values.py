@@ -44,7 +44,7 @@ def test_every_benchmark_that_produces_takes_them() -> None:
     """Those that have `bench/load.c` produce take its values, which are random and begin with their numbers."""
     texts = {it.name: it.read_text() for it in (ROOT / "bench").glob("*.py")}
     producing = {name for name, text in texts.items() if _PRODUCES.search(text)}
-    assert {"move_clients.py", "spark_backfill.py", "start.py"} <= producing
+    assert {"move_clients.py", "start.py"} <= producing
     assert [it for it in sorted(producing) if "import values\n" not in texts[it]] == []
     load = (ROOT / "bench" / "load.c").read_text()
     assert "memcpy(value, &i," in load

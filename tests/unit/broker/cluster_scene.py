@@ -26,7 +26,7 @@ from headrace.metadata.records.brokers import (
     RegisterBrokerRecord,
     UnfenceBrokerRecord,
 )
-from headrace.metadata.records.codec import Record as MetadataRecord
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.topics import PartitionRecord, TopicRecord
 from headrace.metadata.replay import replay
 from headrace.protocol.api_keys import ApiKey

@@ -59,11 +59,6 @@ def test_the_defaults_go_together():
             ("message.max.bytes", "headrace.wal.window.bytes.max"),
         ),
         (
-            "wal",
-            WalConfig(window_bytes_initial=16 * MIB, max_window_bytes=8 * MIB),
-            ("headrace.wal.window.bytes.initial", "headrace.wal.window.bytes.max"),
-        ),
-        (
             "storage",
             StorageConfig(object_block_bytes=6 * MIB, object_part_bytes=5 * MIB),
             ("s3.object.block.size", "s3.object.part.size"),

@@ -30,7 +30,7 @@ from headrace.metadata.records.objects import RecordedRange
 from headrace.metadata.replay import replay
 from headrace.metadata.rpc.requests import (
     BeginLog,
-    CloseStream,
+    CloseStreamBatch,
     CommitStreamSetObject,
     CommittedStreamObject,
     CompactStreamObject,
@@ -38,12 +38,15 @@ from headrace.metadata.rpc.requests import (
     DeleteTopics,
     FinishDrain,
     ForgetObjects,
-    OpenStream,
+    OpenStreamBatch,
     PrepareObjects,
     RegisterBroker,
+    StreamToClose,
+    StreamToOpen,
     TopicCreation,
     TrimStream,
 )
+from headrace.metadata.rpc.responses import StreamsClosed, StreamsOpened
 
 EVERY_FILE = (LogReach(LogMedium.FILE, "/wals"),)
 CLUSTER_ID = "cluster"
@@ -61,6 +64,29 @@ def validate(name, value):
 
 def stream_range(stream_id, start, end, epoch=0):
     return RecordedRange(stream_id, epoch, start, end)
+
+
+def opening(node_id, node_epoch, stream_id, stream_epoch):
+    return OpenStreamBatch(node_id, node_epoch, (StreamToOpen(stream_id, stream_epoch),))
+
+
+def closing(node_id, node_epoch, stream_id, stream_epoch, end_offset, *log):
+    streams = (StreamToClose(stream_id, stream_epoch, end_offset),)
+    return CloseStreamBatch(node_id, node_epoch, streams, *log)
+
+
+def of_one_stream(response):
+    """The outcome for the only stream of a request; other answers as they are.
+
+    Raises:
+        RefusedError: it could not be opened or closed.
+    """
+    if not isinstance(response, StreamsOpened | StreamsClosed) or len(response.outcomes) > 1:
+        return response
+    (outcome,) = response.outcomes
+    if outcome.error_code:
+        raise RefusedError(outcome.error_code, outcome.message)
+    return outcome
 
 
 class PureController:
@@ -98,7 +124,7 @@ class PureController:
         """The code with which a request is refused; it must change nothing."""
         before = self.image
         with pytest.raises(RefusedError) as refused:
-            self.do(request)
+            of_one_stream(self.do(request))
         assert refused.value.message
         assert self.image is before
         return refused.value.code
@@ -172,10 +198,10 @@ class PureController:
         return node_id, self.epochs[node_id]
 
     def open(self, stream_id, epoch=0, node_id=1):
-        return self.do(OpenStream(*self.sender(node_id), stream_id, epoch))
+        return of_one_stream(self.do(opening(*self.sender(node_id), stream_id, epoch)))
 
     def close(self, stream_id, end, epoch=0, node_id=1):
-        return self.do(CloseStream(*self.sender(node_id), stream_id, epoch, end))
+        return of_one_stream(self.do(closing(*self.sender(node_id), stream_id, epoch, end)))
 
     def trim(self, stream_id, start, epoch=0, node_id=1):
         return self.do(TrimStream(*self.sender(node_id), stream_id, epoch, start))

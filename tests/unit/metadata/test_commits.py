@@ -1,10 +1,10 @@
 import asyncio
 import gc
 import random
+from uuid import UUID
 
 import pytest
 
-from headrace.metadata import levels
 from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
 from headrace.metadata.errors import (
     ControllerUnavailableError,
@@ -14,9 +14,10 @@ from headrace.metadata.errors import (
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.leader import commits
 from headrace.metadata.leader.commits import Committer
-from headrace.metadata.levels import METADATA_FEATURE
-from headrace.metadata.records.cluster import FeatureRecord, KeyValueRecord
+from headrace.metadata.levels import METADATA_FEATURE, OLDEST
+from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.members import MembersRecord
+from headrace.metadata.records.topics import PartitionMoveEndedRecord
 from headrace.metadata.replay import STEP_RECORDS, replay
 from headrace.metadata.rpc.responses import Done
 from headrace.persistent_map import PersistentMap
@@ -74,13 +75,13 @@ class Scene:
         def decide(image, inputs):
             if on is not None:
                 on.append(image)
-            return Decision((KeyValueRecord(key, b""),), Done())
+            return Decision((FeatureRecord(key, 1),), Done())
 
         return asyncio.ensure_future(self.committer.propose(decide))
 
     @property
     def keys(self):
-        return set(self.log.image.key_values)
+        return set(self.log.image.features)
 
 
 @scenario
@@ -110,22 +111,18 @@ async def test_nothing_shows_before_it_is_durable():
 
 
 @scenario
-async def test_a_record_above_the_clusters_level_is_refused_and_nothing_else(monkeypatch):
-    monkeypatch.setattr(levels, "RECORD_LEVELS", {**levels.RECORD_LEVELS, KeyValueRecord: 2})
+async def test_a_record_above_the_clusters_level_is_refused_and_nothing_else():
     scene = Scene()
-    scene.log.image = MetadataImage(term=1, features=PersistentMap({METADATA_FEATURE: 1}))
-
-    def upgrade(_image, _inputs):
-        return Decision((FeatureRecord(METADATA_FEATURE, 2),), Done())
+    scene.log.image = MetadataImage(term=1, features=PersistentMap({METADATA_FEATURE: OLDEST}))
+    early = PartitionMoveEndedRecord(UUID(int=1), 0, 1)
 
     async with running(scene.committer.run()):
-        with pytest.raises(RefusedError, match=r"needs headrace\.metadata\.version 2") as refusal:
-            await scene.set("early")
-        await scene.committer.propose(upgrade)
+        with pytest.raises(RefusedError, match=r"needs headrace\.metadata\.version 3") as refusal:
+            await scene.committer.propose(lambda *_: Decision((early,), Done()))
         await scene.set("later")
 
     assert refusal.value.code == ErrorCode.UNSUPPORTED_VERSION
-    assert scene.keys == {"later"}
+    assert scene.keys == {METADATA_FEATURE, "later"}
 
 
 @scenario
@@ -143,7 +140,7 @@ async def test_what_comes_during_a_write_shares_the_next():
 
     assert scene.log.groups == [[1], [2, 3, 4]]
     assert [it.log_index for it in committed] == [1, 2, 3, 4]
-    assert [set(it.key_values) for it in images] == [{"a"}, {"a", "b"}, {"a", "b", "c"}]
+    assert [set(it.features) for it in images] == [{"a"}, {"a", "b"}, {"a", "b", "c"}]
 
 
 @scenario
@@ -413,7 +410,7 @@ async def turns_until(scene, reached):
             turns += 1
             await asyncio.sleep(0)
 
-    records = tuple(KeyValueRecord(str(it), b"") for it in range(10 * STEP_RECORDS))
+    records = tuple(FeatureRecord(str(it), 1) for it in range(10 * STEP_RECORDS))
     change = asyncio.ensure_future(
         scene.committer.propose(lambda image, inputs: Decision(records, Done()))
     )

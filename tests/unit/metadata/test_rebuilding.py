@@ -22,13 +22,18 @@ from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     CommitStreamSetObject,
     EndLog,
-    OpenStream,
     PrepareObjects,
     RegisterBroker,
 )
 from headrace.metadata.snapshot import image_to_records, records_to_image
 from headrace.protocol.errors import ErrorCode
-from tests.unit.metadata.pure_controller import CLUSTER_ID, ENDPOINT, PureController, stream_range
+from tests.unit.metadata.pure_controller import (
+    CLUSTER_ID,
+    ENDPOINT,
+    PureController,
+    opening,
+    stream_range,
+)
 
 MEMBER = Member(7, UUID(int=77), "localhost", 9093, voter=True)
 
@@ -154,7 +159,7 @@ def test_a_broker_recovers_what_its_wal_holds_and_goes_on(lost, opened):
     controller.do(CommitStreamSetObject(1, epoch, object_id, 100, (piece,), (), ()))
     partition = controller.image.topic(name).partitions[0]
     assert partition.leader_epoch > stream.epoch
-    controller.do(OpenStream(1, epoch, stream_id, partition.leader_epoch))
+    controller.do(opening(1, epoch, stream_id, partition.leader_epoch))
     assert controller.stream(stream_id).end_offset == end + 5
 
 

@@ -23,8 +23,8 @@ from headrace.metadata.rpc.requests import (
     BrokerGoal,
     FetchEntries,
     FetchSnapshot,
+    ForgetObjects,
     Heartbeat,
-    PutKeyValues,
     Relay,
     TellLevels,
     UnregisterBroker,
@@ -277,8 +277,8 @@ async def test_what_is_nested_too_deep_to_be_read_is_answered():
 
 
 def test_the_largest_request_can_be_passed_on():
-    items = (("k", bytes(MAX_REQUEST_BYTES - 100)),)
-    frame = encode_request(1, PutKeyValues(1, 1, items), bytes(16))
+    ids = (1 << 40,) * (MAX_REQUEST_BYTES // 9 - 10)  # of nine bytes each
+    frame = encode_request(1, ForgetObjects(1, 1, ids), bytes(16))
 
     relay = encode_relay(2, frame)
 

@@ -5,13 +5,11 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.cluster import (
     ClusterIdRecord,
     FeatureRecord,
-    KeyValueRecord,
     LeaderChangeRecord,
     NextIdsRecord,
     ProducerIdsRecord,
-    RemoveKeyValueRecord,
 )
-from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.records.codec import KINDS, decode_records
 from headrace.metadata.records.streams import StreamRecord
 from headrace.metadata.replay import _REPLAY, replay
 from tests.unit.metadata.pure_controller import stream_range
@@ -23,7 +21,7 @@ def replayed(*records, image=None):
 
 
 def test_every_record_is_replayed():
-    assert set(_REPLAY) == set(Record.__args__)
+    assert set(_REPLAY) == set(KINDS)
 
 
 def test_cluster_records():
@@ -32,16 +30,13 @@ def test_cluster_records():
         LeaderChangeRecord(1, 7, 0),
         FeatureRecord("f", 3),
         FeatureRecord("g", 1),
-        KeyValueRecord("k", b"1"),
-        KeyValueRecord("l", b"2"),
         ProducerIdsRecord(1, 1, 1_000),
         NextIdsRecord(5, 6),
     )
-    image = replayed(FeatureRecord("g", 0), RemoveKeyValueRecord("k"), image=image)
+    image = replayed(FeatureRecord("g", 0), image=image)
 
     assert (image.cluster_id, image.leader_id, image.index, image.term) == ("c", 7, 2, 1)
     assert dict(image.features) == {"f": 3}
-    assert dict(image.key_values) == {"l": b"2"}
     assert image.next_producer_id == 1_000
     assert (image.next_stream_id, image.objects.next_object_id) == (5, 6)
 
@@ -111,7 +106,7 @@ def test_what_an_entry_does_not_touch_stays_the_same_object(controller):
 
     after = controller.image
     assert after.streams is not before.streams
-    for name in ("topics", "topic_ids", "brokers", "configs", "key_values", "features"):
+    for name in ("topics", "topic_ids", "brokers", "configs", "features"):
         assert getattr(after, name) is getattr(before, name)
     before = controller.image
     controller.create("other")

@@ -3,7 +3,7 @@ import pytest
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import LogState
 from headrace.metadata.records.brokers import FenceReason
-from headrace.metadata.records.cluster import KeyValueRecord
+from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.codec import decode_records
 from headrace.metadata.replay import replay
 from headrace.metadata.rpc.requests import (
@@ -12,7 +12,6 @@ from headrace.metadata.rpc.requests import (
     AlterConfigs,
     ConfigChange,
     EndLog,
-    PutKeyValues,
     RefuseDrain,
 )
 from headrace.metadata.snapshot import canonical_bytes, image_to_records, records_to_image
@@ -52,7 +51,6 @@ def busy():
     controller.register(1)
     controller.open(a, 1)
     controller.do(AllocateProducerIds(*controller.sender()))
-    controller.do(PutKeyValues(*controller.sender(), (("k", b"v"),)))
     controller.do(AlterConfigs(2, "a", (ConfigChange("retention.ms", 0, "7"),), False))
     add_logs(controller)
     return controller
@@ -123,10 +121,10 @@ def test_ids_that_were_removed_stay_used(busy):
 
 
 def test_equal_images_have_equal_bytes_whatever_the_way_to_them():
-    keys = [KeyValueRecord(str(it), b"") for it in range(100)]
+    keys = [FeatureRecord(str(it), 1) for it in range(100)]
     empty = MetadataImage()
 
     one = replay(empty, keys, index=1, term=1)
-    other = replay(empty, [KeyValueRecord("0", b"old"), *reversed(keys)], index=1, term=1)
+    other = replay(empty, [FeatureRecord("0", 2), *reversed(keys)], index=1, term=1)
 
     assert canonical_bytes(one) == canonical_bytes(other)

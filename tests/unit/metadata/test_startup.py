@@ -89,6 +89,15 @@ def test_another_clusters_log_is_refused(controller):
         load_image(Recovered(None, controller.entries, 0), "other")
 
 
+def test_a_log_of_level_1_is_refused_by_its_first_entry():
+    """What follows, such as the keys that stood for logs, is not looked at."""
+    founded = encode_records((ClusterIdRecord("c"), FeatureRecord(METADATA_FEATURE, 1)))
+    keys = bytes.fromhex("01 91 93 04 a16b c4020001")
+    entries = [LogEntry(1, 1, founded), LogEntry(2, 1, keys)]
+    with pytest.raises(MetadataVersionError, match="the cluster is at 1: start it with an earlier"):
+        load_image(Recovered(None, entries, 0), "c")
+
+
 def test_a_newer_log_is_refused():
     newer = encode_records((FeatureRecord(METADATA_FEATURE, NEWEST + 1),))
     with pytest.raises(MetadataVersionError, match=f"at {NEWEST + 1}: upgrade this node"):

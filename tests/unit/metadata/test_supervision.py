@@ -4,15 +4,13 @@ import logging
 import random
 from uuid import UUID
 
-from headrace.metadata.controller.decision import Decision
 from headrace.metadata.controller.moves import MOVE_MS, SLOWEST_BYTES_PER_S
 from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.follower.client import BrokerIdentity, MetadataClient
 from headrace.metadata.image import BrokerState
 from headrace.metadata.leader import supervision
-from headrace.metadata.levels import METADATA_FEATURE, READ_HERE
+from headrace.metadata.levels import READ_HERE
 from headrace.metadata.records.brokers import BrokerEndpoint
-from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium
 from headrace.metadata.rpc.requests import (
     AlterReassignments,
@@ -22,12 +20,10 @@ from headrace.metadata.rpc.requests import (
     FinishDrain,
     Heartbeat,
     PrepareObjects,
-    PutKeyValues,
     Reassignment,
     RegisterBroker,
     ReportEnd,
 )
-from headrace.metadata.rpc.responses import Done
 from headrace.metadata.transport import LocalTransport
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import EVERY_FILE, topic_creation
@@ -168,40 +164,6 @@ async def test_the_log_of_a_broker_that_was_reported_is_assigned_without_a_round
         await eventually(lambda: node.image.logs[1].drain is not None)
 
         assert node.image.logs[1].drain.node_id == 2
-
-
-@scenario
-async def test_the_keys_of_level_1_become_logs_once_the_level_is_raised(cluster, monkeypatch):
-    monkeypatch.setattr("headrace.metadata.leader.startup.NEWEST", 1)
-    async with cluster.controller() as node:
-        epoch = await register(node)
-        generation = "0123456789abcdef"
-        value = f"{epoch} {generation}".encode()
-        keys = (("wal/1", value), ("wal/1/uploaded", f"{epoch} 9".encode()))
-        await ask_well(node, PutKeyValues(1, epoch, keys))
-        await cluster.pass_time(500)
-        assert node.image.key_values
-        await node.propose(lambda *_: Decision((FeatureRecord(METADATA_FEATURE, 2),), Done()))
-        await cluster.pass_time(500)
-
-        assert not node.image.key_values
-        log = node.image.logs[1]
-        assert (log.epoch, log.generation, log.uploaded_offset) == (epoch, generation, 9)
-
-
-@scenario
-async def test_keys_that_cannot_be_read_end_no_controller(cluster):
-    async with cluster.controller() as node:
-        epoch = await register(node)
-        keys = (("wal/1", b"\xff"), ("wal/1/uploaded", b""), ("wal/007", b"1 2"), ("wal/9/x", b""))
-        await ask_well(node, PutKeyValues(1, epoch, (*keys, ("other", b""))))
-        await ask_well(node, begin_log(1, epoch))
-        await cluster.pass_time(500)
-        assert set(node.image.key_values) == {"other"}
-
-        index = node.image.index
-        await cluster.pass_time(2_000)
-        assert node.image.index == index, "nothing is left to do"
 
 
 @scenario

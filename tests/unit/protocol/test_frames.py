@@ -3,12 +3,11 @@
 import pytest
 
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.frames import encode_frame_size, frame, parse_frame_size
+from headrace.protocol.frames import SIZE, frame, parse_frame_size
 
 
 def test_size_goes_before_the_payload() -> None:
     assert frame(b"abc") == b"\x00\x00\x00\x03abc"
-    assert encode_frame_size(258) == b"\x00\x00\x01\x02"
     assert parse_frame_size(memoryview(b"?" + frame(b"abc")), 1, 3) == 3
 
 
@@ -19,5 +18,5 @@ def test_size_outside_of_the_limits_is_refused(encoded: str) -> None:
 
 
 def test_limits_are_inclusive() -> None:
-    assert parse_frame_size(memoryview(encode_frame_size(100)), 0, 100) == 100
-    assert parse_frame_size(memoryview(encode_frame_size(0)), 0, 100) == 0
+    assert parse_frame_size(memoryview(SIZE.pack(100)), 0, 100) == 100
+    assert parse_frame_size(memoryview(SIZE.pack(0)), 0, 100) == 0

@@ -10,7 +10,7 @@ import pytest
 
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.frames import encode_frame_size, frame
+from headrace.protocol.frames import SIZE, frame
 from headrace.protocol.headers import RequestHeader, encode_request_header
 from headrace.protocol.server_connection import (
     CLAIM_BYTES,
@@ -127,7 +127,7 @@ def test_largest_frame_is_accepted() -> None:
 @pytest.mark.parametrize("api_key", [ApiKey.METADATA, ApiKey.OFFSET_COMMIT, 999])
 def test_a_large_request_is_refused_as_soon_as_its_key_has_come(api_key: int, at_once: int) -> None:
     def begun(size: int) -> bytes:
-        return encode_frame_size(size) + api_key.to_bytes(2, "big") + b"\0"
+        return SIZE.pack(size) + api_key.to_bytes(2, "big") + b"\0"
 
     def receive_slowly(server: ServerConnection, data: bytes) -> None:
         for start in range(0, len(data), at_once):
@@ -143,7 +143,7 @@ def test_a_large_request_is_refused_as_soon_as_its_key_has_come(api_key: int, at
 @pytest.mark.parametrize("api_key", [ApiKey.PRODUCE, ApiKey.FETCH])
 def test_a_request_with_records_may_be_as_large_as_is_configured(api_key: int) -> None:
     server = connection()
-    claimed = encode_frame_size(100 * MIB) + api_key.to_bytes(2, "big")
+    claimed = SIZE.pack(100 * MIB) + api_key.to_bytes(2, "big")
     for byte in claimed:
         assert receive(server, bytes([byte])) == []
     assert server.error is None
@@ -254,10 +254,10 @@ def test_claims_of_all_connections_are_bounded() -> None:
 def test_no_connection_claims_much_at_once() -> None:
     """To clear 32 MiB would take 15 ms of a turn."""
     server = connection()
-    receive(server, encode_frame_size(CLAIMED_AT_ONCE_BYTES) + PRODUCE_KEY)
+    receive(server, SIZE.pack(CLAIMED_AT_ONCE_BYTES) + PRODUCE_KEY)
     assert len(server.get_buffer(-1).obj) == CLAIMED_AT_ONCE_BYTES
     server = connection()
-    receive(server, encode_frame_size(CLAIMED_AT_ONCE_BYTES + 1) + PRODUCE_KEY)
+    receive(server, SIZE.pack(CLAIMED_AT_ONCE_BYTES + 1) + PRODUCE_KEY)
     assert len(server.get_buffer(-1).obj) == CLAIM_BYTES
 
 
@@ -285,7 +285,7 @@ def test_frames_behind_a_large_one_are_received() -> None:
 def test_claimed_size_is_not_allocated_before_bytes_come() -> None:
     server = connection(16 * KIB)
     claimed = 100 * MIB
-    receive(server, encode_frame_size(claimed) + PRODUCE_KEY)
+    receive(server, SIZE.pack(claimed) + PRODUCE_KEY)
     received = len(PRODUCE_KEY)
     while received < 20 * MIB:
         room = server.get_buffer(-1)

@@ -9,7 +9,7 @@ from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError
 from headrace.metadata.follower.client import NewTopic
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.published import NO_SNAPSHOT
-from headrace.metadata.rpc.requests import CloseStream, OpenStreamBatch
+from headrace.metadata.rpc.requests import OpenStreamBatch
 from headrace.metadata.rpc.responses import StreamOutcome, StreamsOpened
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.errors import (
@@ -27,8 +27,6 @@ from headrace.storage.ports import (
     StreamRange,
     StreamSetCommit,
 )
-from tests.simulation.control_plane import ControlPlane
-from tests.unit.metadata.pure_controller import PureController
 from tests.unit.metadata.running_cluster import Cluster, scenario
 
 RETENTION_MS = 600_000
@@ -294,29 +292,6 @@ def test_what_the_engine_should_do_about_a_failure(failure, expected):
             asyncio.run(call(1, 1))
 
         assert type(error.value) is expected
-
-
-def test_streams_are_closed_one_by_one_while_a_controller_may_be_of_the_first_release():
-
-    async def main():
-        controller = PureController(level=1)
-        controller.register()
-        control = ControlPlane(controller=controller)
-        for stream_id in (1, 2, 3):
-            await control.open_stream(stream_id, 0)
-        outcomes = await asyncio.gather(
-            control.close_stream(1, 0, 0),
-            control.close_stream(2, 0, 9),
-            control.close_stream(3, 0, 0),
-            return_exceptions=True,
-        )
-        assert [type(it) for it in outcomes] == [type(None), CommitRefusedError, type(None)]
-        assert [control.image.streams[it].opened for it in (1, 2, 3)] == [False, True, False]
-        control.faults[CloseStream].after = [ControllerUnavailableError("lost")]
-        with pytest.raises(RetriableStorageError):
-            await control.close_stream(2, 0, 0)
-
-    asyncio.run(main())
 
 
 def test_a_commit_that_names_what_is_gone_is_refused_not_fenced():

@@ -13,11 +13,8 @@ from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError
 from headrace.metadata.follower.client import MetadataClient, NewTopic
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.logs import LogImage, LogState
-from headrace.metadata.levels import METADATA_FEATURE
-from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.logs import LogMedium, LogRecord
-from headrace.metadata.rpc.frames import decode_request
-from headrace.metadata.rpc.requests import BeginLog, EndLog, FetchEntries, PutKeyValues
+from headrace.metadata.rpc.requests import BeginLog, EndLog
 from headrace.metadata.rpc.responses import Done
 from headrace.persistent_map import PersistentMap
 from headrace.storage.ports import NO_WAL_OFFSET, StreamRange, StreamSetCommit
@@ -35,14 +32,11 @@ from tests.unit.metadata.running_cluster import (
 GENERATION = 0x0123456789ABCDEF
 
 
-RAISED = FeatureRecord(METADATA_FEATURE, 2)
 ADDRESS = LogAddress(LogMedium.FILE, ("/wal",))
 
 
-@pytest.fixture(params=[1, 2], ids=["keys", "logs"])
-def cluster(tmp_path, monkeypatch, request):
-    """With keys in place of logs, and with logs."""
-    monkeypatch.setattr("headrace.metadata.leader.startup.NEWEST", request.param)
+@pytest.fixture
+def cluster(tmp_path):
     return Cluster(tmp_path / "metadata", request_timeout_ms=1_000)
 
 
@@ -52,8 +46,7 @@ def registry_of(client: MetadataClient, accepted: str = "") -> WalRegistry:
 
 def known(client: MetadataClient) -> object:
     """What the metadata know of WALs."""
-    image = client.image
-    return dict(image.logs), dict(image.key_values)
+    return dict(client.image.logs)
 
 
 async def used(client: MetadataClient) -> int:
@@ -83,18 +76,6 @@ async def test_the_wal_is_wanted_again_or_a_newer_one(cluster):
             for found in (None, epoch - 1):
                 with pytest.raises(WalMissingError, match=r"is not at /wal: .* 2 open streams"):
                     registry_of(client).require("/wal", found)
-
-
-@pytest.mark.parametrize("cluster", [1], indirect=True)
-@scenario
-async def test_keys_that_cannot_be_read_are_none(cluster):
-    async with cluster.controller(), cluster.client() as client:
-        epoch = await used(client)
-        sender = client.node_id, client.node_epoch
-        keys = (("wal/1", b"\xff"), ("wal/1/uploaded", b"x 7"))
-        await client.change(PutKeyValues(*sender, keys), Done)
-        registry_of(client).require("/wal", None)
-        registry_of(client).require_end("/wal", LogEnd(epoch, GENERATION, 0))
 
 
 @scenario
@@ -220,7 +201,6 @@ async def test_an_old_copy_lacks_nothing_once_the_wal_was_emptied(cluster):
         async with cluster.client() as client:
             epoch = await uploaded(client, 1_000)
             await registry_of(client).emptied()
-            assert not client.image.key_values
             assert all(it.settled for it in client.image.logs.values())
         async with cluster.client() as client:
             registry_of(client).require_end("/wal", LogEnd(epoch, GENERATION, 0))
@@ -281,72 +261,6 @@ async def test_a_process_that_was_replaced_neither_begins_nor_ends_anything(clus
             registry_of(newer).require("/wal", None)
 
 
-@pytest.mark.parametrize("cluster", [1], indirect=True)
-@scenario
-async def test_a_running_broker_tells_its_log_when_the_level_is_raised(cluster):
-    async with cluster.controller() as node, cluster.client() as client:
-        registry = registry_of(client)
-        await registry.begun(GENERATION)
-        await open_topic(client)
-        await commit(client, 0, 500)
-        telling = asyncio.create_task(registry.run())
-
-        await node.propose(lambda *_: Decision((RAISED,), Done()))
-        async with asyncio.timeout(5):
-            while not (client.image.logs and client.image.logs[1].places):
-                await asyncio.sleep(0.001)
-
-        log = client.image.logs[1]
-        assert (log.epoch, log.generation) == (client.node_epoch, f"{GENERATION:016x}")
-        assert (log.medium, log.places) == ADDRESS
-        assert log.uploaded_offset == 500
-        assert not client.image.key_values
-        telling.cancel()
-        with pytest.raises(WalMissingError):
-            registry.require("/wal", None)
-
-
-class Lagging:
-    """A way to the controllers on which entries come late."""
-
-    def __init__(self, handle):
-        self._handle = handle
-        self.entries_come = asyncio.Event()
-        self.entries_come.set()
-
-    async def request(self, frame, *, within_ms=None):
-        answer = await self._handle(frame)
-        if isinstance(decode_request(frame).request, FetchEntries):
-            await self.entries_come.wait()
-        return answer
-
-    def redirect(self, leader):
-        pass
-
-
-@pytest.mark.parametrize("cluster", [1], indirect=True)
-@scenario
-async def test_a_log_ends_though_its_broker_does_not_know_that_the_level_was_raised(cluster):
-    async with cluster.controller() as node:
-        transport = Lagging(cluster.handle)
-        async with cluster.client(transport=transport) as client:
-            registry = registry_of(client)
-            await registry.begun(GENERATION)
-            await open_topic(client)
-            transport.entries_come.clear()
-            await node.propose(lambda *_: Decision((RAISED,), Done()))
-            await node.check_deadlines()  # replaces the keys
-            assert not client.image.has_logs
-            ending = asyncio.create_task(registry.emptied())
-            await asyncio.sleep(0.1)
-            transport.entries_come.set()
-            await ending
-            assert client.image.logs[1].state == LogState.EMPTY
-        async with cluster.client() as client:
-            registry_of(client).require("/new wal", None)
-
-
-@pytest.mark.parametrize("cluster", [2], indirect=True)
 @scenario
 async def test_a_log_that_is_told_is_not_told_again(cluster):
     async with cluster.controller(), cluster.client() as client:
@@ -356,7 +270,6 @@ async def test_a_log_that_is_told_is_not_told_again(cluster):
         assert client.image.index == index
 
 
-@pytest.mark.parametrize("cluster", [2], indirect=True)
 @scenario
 async def test_no_loss_is_accepted_without_a_generation(cluster):
     async with cluster.controller() as node, cluster.client() as client:
@@ -372,7 +285,7 @@ class TellingClient:
     """A client whose log has to be told; each change waits until the test has decided on it."""
 
     node_id, node_epoch = 1, 5
-    image = MetadataImage(features=PersistentMap({METADATA_FEATURE: 2}))
+    image = MetadataImage()
 
     def __init__(self):
         self.asked = []
@@ -380,7 +293,7 @@ class TellingClient:
         self.answering = asyncio.Event()
 
     def subscribe(self, follow):
-        self.raise_level = lambda: follow(MetadataImage(), self.image)
+        self.follow = follow
 
     def is_lease_valid(self):
         return True
@@ -401,15 +314,15 @@ class TellingClient:
 
 @asynccontextmanager
 async def telling():
-    """A client and a registry in use that tells its log again, as when the level is raised."""
+    """A client and a registry in use that tells its log again, as the metadata have it no more."""
     client = TellingClient()
     registry = registry_of(client)
     client.unavailable = False
     client.answering.set()
     await registry.begun(GENERATION)
-    client.image, client.unavailable, client.asked = TellingClient.image, True, []
+    known, client.image, client.unavailable, client.asked = client.image, MetadataImage(), True, []
     client.answering.clear()
-    client.raise_level()
+    client.follow(known, client.image)
     async with running(registry.run()):
         await eventually(lambda: client.asked)
         yield client, registry
@@ -454,7 +367,6 @@ async def test_a_shutdown_does_not_wait_for_a_beginning_that_nobody_answers(monk
         assert "could not record in the metadata that the WAL is empty" in caplog.text
 
 
-@pytest.mark.parametrize("cluster", [2], indirect=True)
 @scenario
 async def test_who_leaves_says_that_it_takes_nothing_over_any_more(cluster):
     async with cluster.controller(), cluster.client() as client:

@@ -130,17 +130,6 @@ def test_without_a_leader_the_outcome_is_unknown() -> None:
     assert ask(cluster.logs, "POST", LOSS_PATH, cluster.wanted()) == (503, {"error": "no answer"})
 
 
-def test_a_cluster_at_level_1_has_no_logs() -> None:
-    cluster = Cluster(level=1)
-    wanted = {"log_id": 1, "generation": "g", "damaged_only": False}
-
-    assert ask(cluster.logs, "GET", PATH) == (200, {"logs": []})
-    status, found = ask(cluster.logs, "POST", LOSS_PATH, wanted)
-
-    assert status == 422
-    assert "headrace cluster upgrade" in found["error"]
-
-
 @pytest.mark.parametrize(
     "body",
     [

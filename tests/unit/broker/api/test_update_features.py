@@ -102,11 +102,6 @@ FAILURES = [
         ErrorCode.INVALID_REQUEST,
         "at most 100 features",
     ),
-    (
-        RefusedError(ErrorCode.INVALID_REQUEST, "a controller request cannot be read: Invalid"),
-        ErrorCode.INVALID_UPDATE_VERSION,
-        "upgrade it first",
-    ),
 ]
 
 
@@ -115,7 +110,6 @@ FAILURES = [
 def test_a_refusal_is_one_of_the_whole_request(
     failure: Exception, code: ErrorCode, message: str, version: int
 ) -> None:
-    """The last one is the answer of a controller of the first release."""
     told = update(Client(failure), version, UPDATE(feature="f", max_version_level=2))
 
     assert told.error_code == code

@@ -14,7 +14,7 @@ from headrace.broker.partition.leadership import DROPS_AT_ONCE, MAX_OPENING, Par
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
-from headrace.metadata.records.codec import Record as MetadataRecord
+from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,

@@ -9,15 +9,12 @@ from headrace.metadata.proof import recorded_lock
 from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
 from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
-    CloseStream,
     CommitStreamSetObject,
     CommittedStreamObject,
     CompactStreamObject,
     EndLog,
     ForgetObjects,
-    OpenStream,
     PrepareObjects,
-    PutKeyValues,
     RegisterBroker,
     ReportEnd,
     TrimStream,
@@ -28,6 +25,8 @@ from tests.unit.metadata.pure_controller import (
     CLUSTER_ID,
     ENDPOINT,
     PureController,
+    closing,
+    opening,
     stream_range,
 )
 
@@ -50,14 +49,13 @@ def node_requests(node_id, epoch, stream_id=0):
     piece = stream_range(stream_id, 0, 1)
     return [
         AllocateProducerIds(node_id, epoch),
-        OpenStream(node_id, epoch, stream_id, 0),
-        CloseStream(node_id, epoch, stream_id, 0, 0),
+        opening(node_id, epoch, stream_id, 0),
+        closing(node_id, epoch, stream_id, 0, 0),
         TrimStream(node_id, epoch, stream_id, 0, 0),
         PrepareObjects(node_id, epoch, 1, 1_000),
         CommitStreamSetObject(node_id, epoch, 0, 1, (piece,), (), ()),
         CompactStreamObject(node_id, epoch, CommittedStreamObject(0, 1, piece), ()),
         ForgetObjects(node_id, epoch, ()),
-        PutKeyValues(node_id, epoch, (("k", b"v"),)),
     ]
 
 
@@ -176,7 +174,8 @@ def test_a_registration_leaves_the_streams_open_at_their_old_epoch(controller):
     assert (stream.opened, stream.node_id, stream.epoch) == (True, 1, 0)
     controller.upload(stream_range(stream_id, 10, 15, epoch=0))
     answer = controller.open(stream_id, epoch=1)
-    assert (answer.epoch, answer.start_offset, answer.end_offset) == (1, 0, 15)
+    assert controller.stream(stream_id).epoch == 1
+    assert (answer.start_offset, answer.end_offset) == (0, 15)
     late = controller.upload_request([stream_range(stream_id, 15, 20, epoch=0)])
     assert controller.refusal(late) == ErrorCode.FENCED_LEADER_EPOCH
     controller.upload(stream_range(stream_id, 15, 20, epoch=1))
@@ -190,7 +189,7 @@ def test_two_crashes_before_the_streams_are_opened_again(controller):
 
     controller.upload(stream_range(stream_id, 0, 5, epoch=0))
     assert (
-        controller.refusal(OpenStream(*controller.sender(), stream_id, 1))
+        controller.refusal(opening(*controller.sender(), stream_id, 1))
         == ErrorCode.FENCED_LEADER_EPOCH
     )
     assert controller.open(stream_id, epoch=2).end_offset == 5

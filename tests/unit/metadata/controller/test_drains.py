@@ -12,14 +12,18 @@ from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.rpc.requests import (
     AcceptLogLoss,
-    CloseStream,
     EndLog,
     FinishDrain,
-    OpenStream,
     RefuseDrain,
 )
 from headrace.protocol.errors import ErrorCode
-from tests.unit.metadata.pure_controller import EVERY_FILE, PureController, stream_range
+from tests.unit.metadata.pure_controller import (
+    EVERY_FILE,
+    PureController,
+    closing,
+    opening,
+    stream_range,
+)
 
 NODES = (1, 2, 3)
 
@@ -365,21 +369,11 @@ class TestActingForALog:
         (stream_id,) = controller.led_by(2)
         log_id, epoch = log
         epoch = controller.epochs[2] if epoch is None else epoch
-        close = CloseStream(*controller.sender(2), stream_id, 0, 0, log_id, epoch)
+        close = closing(*controller.sender(2), stream_id, 0, 0, log_id, epoch)
 
         assert controller.refusal(close) == ErrorCode.FENCED_LEADER_EPOCH
-        own = CloseStream(*controller.sender(2), stream_id, 0, 0, 2, controller.epochs[2])
+        own = closing(*controller.sender(2), stream_id, 0, 0, 2, controller.epochs[2])
         controller.do(own)
-        assert not controller.stream(stream_id).opened
-
-    def test_below_the_level_of_logs_as_well(self):
-        controller = PureController(level=1)
-        controller.register(1)
-        stream_id = controller.opened_stream()
-        close = CloseStream(*controller.sender(), stream_id, 0, 0, 1, controller.epochs[1])
-
-        controller.do(close)
-
         assert not controller.stream(stream_id).opened
 
 
@@ -471,7 +465,7 @@ class TestFinishing:
         (stream_id,) = controller.led_by(1)
         controller.fence(1)
         controller.settle()
-        early = [OpenStream(*controller.sender(2), stream_id, epoch) for epoch in (0, 1)]
+        early = [opening(*controller.sender(2), stream_id, epoch) for epoch in (0, 1)]
 
         assert [controller.refusal(it) for it in early] == [
             ErrorCode.FENCED_LEADER_EPOCH,

@@ -10,7 +10,6 @@ from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     AlterReassignments,
     BeginLog,
-    CloseStream,
     CloseStreamBatch,
     CommitStreamSetObject,
     CommittedStreamObject,
@@ -20,10 +19,8 @@ from headrace.metadata.rpc.requests import (
     FinishMove,
     ForgetObjects,
     NodeMutation,
-    OpenStream,
     OpenStreamBatch,
     PrepareObjects,
-    PutKeyValues,
     Reassignment,
     RefuseDrain,
     ReportEnd,
@@ -33,7 +30,13 @@ from headrace.metadata.rpc.requests import (
     UnregisterBroker,
 )
 from headrace.protocol.errors import ErrorCode
-from tests.unit.metadata.pure_controller import EVERY_FILE, PureController, stream_range
+from tests.unit.metadata.pure_controller import (
+    EVERY_FILE,
+    PureController,
+    closing,
+    opening,
+    stream_range,
+)
 
 KINDS = typing.get_args(NodeMutation)
 
@@ -56,16 +59,15 @@ def one_of_each(controller):
     sender = controller.sender()
     requests = (
         AllocateProducerIds(*sender),
-        OpenStream(*sender, stream_id, 0),
+        opening(*sender, stream_id, 0),
         OpenStreamBatch(*sender, (StreamToOpen(stream_id, 0),)),
-        CloseStream(*sender, closed_id, 0, 0),
+        closing(*sender, closed_id, 0, 0),
         CloseStreamBatch(*sender, (StreamToClose(closed_id, 0, 0),)),
         TrimStream(*sender, stream_id, 0, 5),
         PrepareObjects(*sender, 1, 1_000),
         controller.upload(stream_range(stream_id, 20, 30)),
         CompactStreamObject(*sender, merged, tuple(source_ids)),
         ForgetObjects(*sender, tuple(source_ids)),
-        PutKeyValues(*sender, (("k", b"v"),)),
         begun,
         FinishDrain(*sender, 2, drain.epoch, 100, ()),
         RefuseDrain(*sender, 2, drain.epoch, "not there"),

@@ -10,7 +10,6 @@ from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     AlterReassignments,
     BeginLog,
-    CloseStream,
     CloseStreamBatch,
     CommitStreamSetObject,
     CompactStreamObject,
@@ -19,24 +18,20 @@ from headrace.metadata.rpc.requests import (
     FinishMove,
     ForgetObjects,
     NodeMutation,
-    OpenStream,
     OpenStreamBatch,
     PrepareObjects,
-    PutKeyValues,
     Reassignment,
     RefuseDrain,
     ReportEnd,
     StreamToClose,
-    StreamToOpen,
     TrimStream,
 )
-from tests.unit.metadata.pure_controller import PureController, stream_range
+from tests.unit.metadata.pure_controller import PureController, closing, opening, stream_range
 
 # A late copy of these has an effect, and does no harm.
 HARMLESS = {
     AllocateProducerIds: "the ids of the second block are given to nobody",
     PrepareObjects: "what was prepared and is not committed expires",
-    PutKeyValues: "only at level 1, where the keys of a log name the epoch of their sender",
 }
 
 
@@ -51,25 +46,18 @@ class Scene:
         (self.stream_id,) = self.controller.led_by(1)
         self.sender = self.controller.sender(1)
 
-    def opening(self):
-        self.controller.close(self.stream_id, 0)
-        return OpenStream(*self.sender, self.stream_id, 0)
-
     def openings(self):
         self.controller.close(self.stream_id, 0)
-        return OpenStreamBatch(*self.sender, (StreamToOpen(self.stream_id, 0),))
+        return opening(*self.sender, self.stream_id, 0)
 
     def _close(self, request):
         self.controller.do(request)
-        opening = OpenStream(*self.sender, self.stream_id, 0)
-        assert self.controller.refusal(opening), "else the late copy closes it once more"
+        again = opening(*self.sender, self.stream_id, 0)
+        assert self.controller.refusal(again), "else the late copy closes it once more"
         return request
 
-    def closing(self):
-        return self._close(CloseStream(*self.sender, self.stream_id, 0, 0))
-
     def closings(self):
-        return self._close(CloseStreamBatch(*self.sender, (StreamToClose(self.stream_id, 0, 0),)))
+        return self._close(closing(*self.sender, self.stream_id, 0, 0))
 
     def trimming(self):
         self.controller.upload(stream_range(self.stream_id, 0, 10))
@@ -167,9 +155,7 @@ class Scene:
 
 
 LATE = {
-    OpenStream: Scene.opening,
     OpenStreamBatch: Scene.openings,
-    CloseStream: Scene.closing,
     CloseStreamBatch: Scene.closings,
     TrimStream: Scene.trimming,
     CommitStreamSetObject: Scene.committing,

@@ -13,12 +13,8 @@ from headrace.metadata.controller.leaving import (
     Departures,
     leaving_brokers,
 )
-from headrace.metadata.controller.logs import replace_keys
 from headrace.metadata.controller.moves import lost_moves, take_back
 from headrace.metadata.images.configs import BROKER_RESOURCE
-from headrace.metadata.images.log_keys import generation_key
-from headrace.metadata.levels import METADATA_FEATURE
-from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import (
     AlterConfigs,
@@ -27,7 +23,6 @@ from headrace.metadata.rpc.requests import (
     ConfigOp,
     EndLog,
     FinishMove,
-    PutKeyValues,
     Reassignment,
 )
 from headrace.protocol.errors import ErrorCode
@@ -138,24 +133,6 @@ def test_what_was_taken_back_begins_again(controller):
     round_of(controller)
     (again,) = controller.image.moves.values()
     assert again.target == ({2, 3} - {move.target}).pop()
-
-
-def test_who_has_not_told_its_log_yet_stays():
-    """As when the level is raised under running brokers: they tell their logs one after the other."""
-    controller = PureController(level=1)
-    for node_id in NODES:
-        controller.register(node_id)
-        keys = ((generation_key(node_id), f"{controller.epochs[node_id]} {node_id:016x}".encode()),)
-        controller.do(PutKeyValues(*controller.sender(node_id), keys))
-        controller.led_by(node_id, f"of-{node_id}", partitions=4)
-    controller.apply(FeatureRecord(METADATA_FEATURE, 3))
-    controller.commit(replace_keys(controller.image))
-    for node_id in NODES:
-        assert leaving_brokers(controller.image) == []
-        controller.begin_log(node_id)
-    assert not Departures().are_due(controller.image)
-    leave(controller, 2)
-    assert leaving_brokers(controller.image) == [2]
 
 
 def test_who_begins_to_stop_before_others_have_told_their_logs_leaves():

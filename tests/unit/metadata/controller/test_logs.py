@@ -2,26 +2,14 @@
 
 import pytest
 
-from headrace.broker.adapters.wal_registry import require_known_wal
-from headrace.metadata.controller.features import Readers, update_features
-from headrace.metadata.controller.logs import has_keys_left, replace_keys
-from headrace.metadata.images.log_keys import UNKNOWN_GENERATION
-from headrace.metadata.images.logs import LogState
-from headrace.metadata.levels import METADATA_FEATURE, READ_HERE
-from headrace.metadata.offline.described_logs import waiting_logs
-from headrace.metadata.records.brokers import FenceReason
-from headrace.metadata.records.cluster import FeatureRecord
+from headrace.metadata.images.logs import UNKNOWN_GENERATION, LogState
 from headrace.metadata.records.logs import LogMedium, LogReach
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import (
     AcceptLogLoss,
     BeginLog,
     EndLog,
-    FeatureUpdate,
-    PutKeyValues,
     UnregisterBroker,
-    UpdateFeatures,
-    UpgradeType,
 )
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import EVERY_FILE, PureController, stream_range
@@ -90,12 +78,6 @@ class TestBeginning:
     )
     def test_lists_are_bounded(self, controller, fields):
         assert controller.refusal(begin(controller, **fields)) == ErrorCode.INVALID_REQUEST
-
-    def test_below_its_level_there_are_no_logs(self):
-        controller = PureController(level=1)
-        controller.register(1)
-
-        assert controller.refusal(begin(controller)) == ErrorCode.UNSUPPORTED_VERSION
 
 
 class TestUploaded:
@@ -294,196 +276,7 @@ class TestLoss:
         assert controller.log(1).state == LogState.ACTIVE
 
 
-def raised_after_an_orderly_stop(*, ends=True):
-    """Broker 1, which leads a topic, has removed its keys at level 1; 2 goes on, and 3 leads nothing."""
-    controller = PureController(level=1)
-    for node_id in (1, 2, 3):
-        controller.register(node_id)
-    controller.led_by(1, "orders", 2)
-    value = f"{controller.epochs[2]} {GENERATION}".encode()
-    controller.do(PutKeyValues(*controller.sender(2), (("wal/2", value),)))
-    controller.led_by(2, "others")
-    if ends:
-        for node_id in (1, 3):
-            controller.fence(node_id, FenceReason.SHUT_DOWN)
-    reads = dict.fromkeys(controller.epochs.items(), READ_HERE)
-    update = FeatureUpdate(METADATA_FEATURE, 2, UpgradeType.UPGRADE)
-    request = UpdateFeatures((update,), validate_only=False)
-    controller.commit(
-        update_features(request, Readers({}, reads), controller.image, controller.inputs())
-    )
-    controller.do(begin(controller, log_id=2, node_id=2, places=("/wals/2",), reach=EVERY_FILE))
-    return controller
-
-
-class TestRaisingTheLevel:
-    def test_the_log_of_a_broker_that_told_none_waits_until_its_loss_is_accepted(self):
-        controller = raised_after_an_orderly_stop()
-        controller.commit(replace_keys(controller.image))
-        assert not has_keys_left(controller.image)
-        log = controller.log(1)
-        assert (log.state, log.generation) == (LogState.ACTIVE, UNKNOWN_GENERATION)
-        assert sorted(controller.image.logs) == [1, 2], "nothing waits for broker 3"
-        assert controller.settle() == [], "whether it is empty is not guessed"
-        (waiting,) = waiting_logs(controller.image)
-        assert "it is empty if that was stopped in order" in waiting
-
-        controller.do(AcceptLogLoss(1, UNKNOWN_GENERATION, damaged_only=False))
-
-        assert {it.leader for it in controller.image.topic("orders").partitions} == {2}
-        assert waiting_logs(controller.image) == []
-        controller.do(UnregisterBroker(1))
-
-    def test_or_until_it_is_started_again(self):
-        controller = raised_after_an_orderly_stop()
-        controller.commit(replace_keys(controller.image))
-        controller.register(1)
-        assert require_known_wal(controller.image, 1, "/wals/1", None, accepted="") is None
-
-        controller.do(begin(controller))
-
-        assert controller.log(1).generation == GENERATION
-        assert waiting_logs(controller.image) == []
-
+class TestTheGenerationOfALogThatWasNeverTold:
     def test_no_log_in_use_is_of_that_generation(self, controller):
         request = begin(controller, generation=UNKNOWN_GENERATION)
         assert controller.refusal(request) == ErrorCode.INVALID_REQUEST
-
-    def test_the_keys_become_logs_in_one_entry(self):
-        controller = PureController(level=1)
-        older, one_epoch, two_epoch = (controller.register(it) for it in (2, 1, 2))
-        keys = {
-            "wal/1": f"{one_epoch} 0123456789abcdef".encode(),
-            "wal/1/uploaded": f"{one_epoch} 500".encode(),
-            "wal/2": f"{two_epoch} fedcba9876543210".encode(),
-            "wal/2/uploaded": f"{older} 500".encode(),  # of an older registration
-            "other": b"value",
-        }
-        controller.do(PutKeyValues(*controller.sender(), tuple(keys.items())))
-
-        assert not has_keys_left(controller.image)
-        controller._apply((FeatureRecord("metadata.version", 2),))
-        assert has_keys_left(controller.image)
-        controller.commit(replace_keys(controller.image))
-
-        assert dict(controller.image.key_values) == {"other": b"value"}
-        one, two = controller.log(1), controller.log(2)
-        assert (one.epoch, one.generation, one.uploaded_offset) == (one_epoch, GENERATION, 500)
-        assert (two.epoch, two.generation) == (two_epoch, "fedcba9876543210")
-        assert two.uploaded_offset == -1
-        assert (one.medium, one.places, one.state) == (LogMedium.UNKNOWN, (), LogState.ACTIVE)
-
-    def test_a_log_that_ends_before_its_keys_are_replaced_has_ended(self):
-        controller = PureController(level=1)
-        epoch = controller.register(1)
-        value = f"{epoch} {GENERATION}".encode()
-        controller.do(PutKeyValues(*controller.sender(), (("wal/1", value),)))
-        controller._apply((FeatureRecord("metadata.version", 2),))
-
-        controller.do(EndLog(*controller.sender(), 1))
-
-        assert not has_keys_left(controller.image)
-        assert (controller.log(1).epoch, controller.log(1).state) == (epoch, LogState.EMPTY)
-        late = begin(controller)
-        controller.do(late)
-        assert controller.log(1).state == LogState.EMPTY
-
-    def test_so_has_one_whose_broker_has_removed_its_keys_before_the_level_was_raised(self):
-        """It was stopped in order meanwhile: its partitions move, and nobody waits for it."""
-        controller = raised_after_an_orderly_stop(ends=False)
-
-        controller.do(EndLog(*controller.sender(1), 1))
-        controller.fence(1, FenceReason.SHUT_DOWN)
-        controller.settle()
-
-        assert controller.log(1).state == LogState.DRAINED
-        assert {it.leader for it in controller.image.topic("orders").partitions} == {2}
-
-    def test_a_broker_tells_the_place_of_the_log_that_it_has_open(self):
-        controller = PureController(level=1)
-        epoch = controller.register(1)
-        value = f"{epoch} {GENERATION}".encode()
-        controller.do(PutKeyValues(*controller.sender(), (("wal/1", value),)))
-        controller._apply((FeatureRecord("metadata.version", 2),))
-        # A commit that was decided later brings its key along.
-        uploaded = f"{epoch} 600".encode()
-        controller.do(PutKeyValues(*controller.sender(), (("wal/1/uploaded", uploaded),)))
-
-        controller.do(begin(controller))
-
-        assert not has_keys_left(controller.image)
-        assert controller.log(1).places == ("/wals/1",)
-        assert controller.log(1).uploaded_offset == 600
-
-    def test_a_key_that_was_late_is_removed(self, controller):
-        log = controller.log(1)
-        late = f"{log.epoch} 77".encode()
-        keys = (("wal/1", f"{log.epoch} {GENERATION}".encode()), ("wal/1/uploaded", late))
-        controller.do(PutKeyValues(*controller.sender(), keys))
-
-        controller.commit(replace_keys(controller.image))
-
-        assert not controller.image.key_values
-        assert controller.log(1) == log
-
-    @pytest.mark.parametrize(
-        ("key", "value"),
-        [
-            ("wal/1", b""),
-            ("wal/1", b"\xff\xfe"),
-            ("wal/1", b"x 0123456789abcdef"),
-            ("wal/1", b"1"),
-            ("wal/1", b"1 "),  # would equal a setting that is not set
-            ("wal/1", b"1 0123456789abcdeg"),
-            ("wal/1", b"-1 0123456789abcdef"),
-            ("wal/1", b"999 0123456789abcdef"),  # no registration had this epoch
-            ("wal/1", b"9" * 30 + b" 0123456789abcdef"),
-            ("wal/9", b"1 0123456789abcdef"),  # not registered
-            ("wal/01", b"1 0123456789abcdef"),
-            ("wal/1/other", b"1 2"),
-            ("wal/1/uploaded", b"1 2"),
-            ("wal/", b""),
-            ("wal//uploaded", b""),
-        ],
-    )
-    def test_a_key_that_stands_for_no_log_is_removed(self, key, value):
-        controller = PureController(level=1)
-        controller.register(1)
-        controller.do(PutKeyValues(*controller.sender(), ((key, value),)))
-        controller._apply((FeatureRecord("metadata.version", 2),))
-
-        assert has_keys_left(controller.image)
-        controller.commit(replace_keys(controller.image))
-
-        assert not controller.image.key_values
-        assert not controller.image.logs
-        assert not has_keys_left(controller.image)
-        controller.do(begin(controller))
-
-    @pytest.mark.parametrize(
-        "value", [b"", b"\xff", b"EPOCH x", b"EPOCH -5", b"EPOCH " + b"9" * 30]
-    )
-    def test_what_was_uploaded_is_unknown_if_it_cannot_be_read(self, value):
-        controller = PureController(level=1)
-        epoch = str(controller.register(1)).encode()
-        value = value.replace(b"EPOCH", epoch)
-        keys = (("wal/1", epoch + b" 0123456789abcdef"), ("wal/1/uploaded", value))
-        controller.do(PutKeyValues(*controller.sender(), keys))
-        controller._apply((FeatureRecord("metadata.version", 2),))
-
-        controller.commit(replace_keys(controller.image))
-
-        assert controller.log(1).uploaded_offset == -1
-        assert not controller.image.key_values
-
-    @pytest.mark.parametrize("value", [b"", b"\xff", b"999 0123456789abcdef"])
-    def test_a_broker_tells_its_log_whatever_its_keys_say(self, value):
-        controller = PureController(level=2)
-        controller.register(1)
-        keys = (("wal/1", value), ("wal/1/uploaded", value))
-        controller.do(PutKeyValues(*controller.sender(), keys))
-
-        controller.do(begin(controller))
-
-        assert controller.log(1).generation == GENERATION
-        assert not has_keys_left(controller.image)

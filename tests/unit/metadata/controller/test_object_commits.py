@@ -5,7 +5,6 @@ from headrace.metadata.images.objects import ObjectState, ObjectType
 from headrace.metadata.rpc.requests import (
     CommitStreamSetObject,
     CommittedStreamObject,
-    PutKeyValues,
 )
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import stream_range
@@ -49,30 +48,13 @@ def test_a_commit_of_stream_objects_alone(controller, streams):
     assert [controller.stream(it).end_offset for it in streams] == [4, 4]
 
 
-def test_a_commit_sets_keys_in_its_own_entry(controller, streams):
+def test_a_commit_without_later_fields_is_one_of_the_senders_own_log(controller, streams):
     a, _ = streams
-    request = replace(
-        controller.upload_request([stream_range(a, 0, 10)]), key_values=(("wal", b"1"),)
-    )
-    controller.do(request)
-    again = replace(request, key_values=(("wal", b"2"),))
-    refused = controller.upload_request([stream_range(a, 5, 20)])
-
-    assert controller.decide(again).records == (), "it took effect before"
-    assert controller.refusal(replace(refused, key_values=(("wal", b"3"),)))
-    assert dict(controller.image.key_values) == {"wal": b"1"}
-
-
-def test_a_commit_without_keys_leaves_them(controller, streams):
-    """As brokers of earlier releases send it."""
-    a, _ = streams
-    controller.do(PutKeyValues(*controller.sender(), (("wal", b"1"),)))
     request = controller.upload_request([stream_range(a, 0, 10)])
-    earlier = msgspec.to_builtins(request)[:-1]
+    earlier = msgspec.to_builtins(request)[:-4]
     controller.do(msgspec.convert(earlier, CommitStreamSetObject))
 
     assert controller.stream(a).end_offset == 10
-    assert dict(controller.image.key_values) == {"wal": b"1"}
 
 
 def test_repeating_a_commit_succeeds_and_changes_nothing(controller, streams):

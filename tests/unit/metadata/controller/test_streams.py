@@ -5,16 +5,14 @@ from headrace.metadata.controller.streams import STEP_DECISIONS
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.records.topics import PartitionChangeRecord
 from headrace.metadata.rpc.requests import (
-    CloseStream,
     CloseStreamBatch,
-    OpenStream,
     OpenStreamBatch,
     StreamToClose,
     StreamToOpen,
     TrimStream,
 )
 from headrace.protocol.errors import ErrorCode
-from tests.unit.metadata.pure_controller import stream_range
+from tests.unit.metadata.pure_controller import closing, of_one_stream, opening, stream_range
 
 
 @pytest.fixture
@@ -34,10 +32,10 @@ def test_opening_starts_a_range(controller, stream_id):
 
 
 def test_opening_again_at_the_same_epoch_changes_nothing(controller, stream_id):
-    decision = controller.decide(OpenStream(*controller.sender(), stream_id, 0))
+    decision = controller.decide(opening(*controller.sender(), stream_id, 0))
 
     assert decision.records == ()
-    assert decision.response.end_offset == 0
+    assert of_one_stream(decision.response).end_offset == 0
 
 
 def open_many(controller, *wanted):
@@ -98,13 +96,13 @@ def test_many_are_closed_by_one_entry_and_each_has_its_own_outcome(controller, s
 
 def test_a_decision_about_many_streams_is_made_in_short_steps(controller):
     streams = controller.topic_with_streams("many", 3 * STEP_DECISIONS)
-    opening = OpenStreamBatch(*controller.sender(), tuple(StreamToOpen(it, 0) for it in streams))
-    assert len(list(decide(opening, controller.image, controller.inputs()))) == 3
-    controller.do(opening)
-    closing = CloseStreamBatch(
+    openings = OpenStreamBatch(*controller.sender(), tuple(StreamToOpen(it, 0) for it in streams))
+    assert len(list(decide(openings, controller.image, controller.inputs()))) == 3
+    controller.do(openings)
+    closings = CloseStreamBatch(
         *controller.sender(), tuple(StreamToClose(it, 0, 0) for it in streams)
     )
-    assert len(list(decide(closing, controller.image, controller.inputs()))) == 3
+    assert len(list(decide(closings, controller.image, controller.inputs()))) == 3
 
 
 class TestAnEpochOfAStreamIsOpenedOnce:
@@ -112,10 +110,10 @@ class TestAnEpochOfAStreamIsOpenedOnce:
 
     def test_a_late_close_does_not_close_a_stream_that_is_in_use(self, controller, stream_id):
         """Its sender has repeated it; what is acknowledged since then is only in the log."""
-        late = CloseStream(*controller.sender(), stream_id, 0, 0)
+        late = closing(*controller.sender(), stream_id, 0, 0)
         controller.do(late)
-        opening = OpenStream(*controller.sender(), stream_id, 0)
-        assert controller.refusal(opening) == ErrorCode.FENCED_LEADER_EPOCH
+        again = opening(*controller.sender(), stream_id, 0)
+        assert controller.refusal(again) == ErrorCode.FENCED_LEADER_EPOCH
         controller.do(late)
         assert not controller.stream(stream_id).opened
 
@@ -127,16 +125,16 @@ class TestAnEpochOfAStreamIsOpenedOnce:
 
     def test_a_restarted_broker_opens_it_at_the_next_epoch(self, controller, stream_id):
         """Each registration gives what the broker leads its next epoch, so late requests name an old one."""
-        late = CloseStream(*controller.sender(), stream_id, 0, 0)
+        late = closing(*controller.sender(), stream_id, 0, 0)
         controller.do(late)
         controller.register()
         controller.open(stream_id, 1)
         assert controller.refusal(late) == ErrorCode.STALE_BROKER_EPOCH
-        assert refuse(controller, CloseStream, stream_id, 0, 0) == ErrorCode.FENCED_LEADER_EPOCH
+        assert refuse(controller, closing, stream_id, 0, 0) == ErrorCode.FENCED_LEADER_EPOCH
         assert controller.stream(stream_id).opened
 
     def test_a_partition_that_was_away_comes_back_at_a_later_epoch(self, controller, stream_id):
-        late = CloseStream(*controller.sender(), stream_id, 0, 0)
+        late = closing(*controller.sender(), stream_id, 0, 0)
         controller.do(late)
         topic = controller.image.topic("topic")
         controller.register(2)
@@ -154,8 +152,8 @@ def test_only_the_leader_opens_and_only_at_the_leader_epoch(controller):
     controller.create("a", -1, assignments=((0, (2,)),))
     stream_id = controller.image.topic("a").partitions[0].data_stream_id
 
-    assert refuse(controller, OpenStream, stream_id, 0) == ErrorCode.FENCED_LEADER_EPOCH
-    code = refuse(controller, OpenStream, stream_id, 1, node_id=2)
+    assert refuse(controller, opening, stream_id, 0) == ErrorCode.FENCED_LEADER_EPOCH
+    code = refuse(controller, opening, stream_id, 1, node_id=2)
     assert code == ErrorCode.UNKNOWN_LEADER_EPOCH
     controller.open(stream_id, 0, node_id=2)
 
@@ -164,13 +162,13 @@ def test_an_older_epoch_does_not_open(controller, stream_id):
     controller.register()
     controller.open(stream_id, 1)
 
-    assert refuse(controller, OpenStream, stream_id, 0) == ErrorCode.FENCED_LEADER_EPOCH
+    assert refuse(controller, opening, stream_id, 0) == ErrorCode.FENCED_LEADER_EPOCH
 
 
 def test_unknown_and_removed_streams_do_not_open(controller, stream_id):
-    assert refuse(controller, OpenStream, 999, 0) == ErrorCode.RESOURCE_NOT_FOUND
+    assert refuse(controller, opening, 999, 0) == ErrorCode.RESOURCE_NOT_FOUND
     controller.delete("topic")
-    assert refuse(controller, OpenStream, stream_id, 0) == ErrorCode.RESOURCE_NOT_FOUND
+    assert refuse(controller, opening, stream_id, 0) == ErrorCode.RESOURCE_NOT_FOUND
 
 
 def test_a_range_without_data_is_replaced(controller, stream_id):
@@ -185,8 +183,8 @@ def test_a_range_without_data_is_replaced(controller, stream_id):
 def test_closing_needs_everything_committed(controller, stream_id):
     controller.upload(stream_range(stream_id, 0, 10))
 
-    assert refuse(controller, CloseStream, stream_id, 0, 11) == ErrorCode.OFFSET_OUT_OF_RANGE
-    assert refuse(controller, CloseStream, stream_id, 0, 9) == ErrorCode.OFFSET_OUT_OF_RANGE
+    assert refuse(controller, closing, stream_id, 0, 11) == ErrorCode.OFFSET_OUT_OF_RANGE
+    assert refuse(controller, closing, stream_id, 0, 9) == ErrorCode.OFFSET_OUT_OF_RANGE
     controller.close(stream_id, 10)
     controller.close(stream_id, 10)
 
@@ -202,13 +200,13 @@ def test_closing_a_removed_stream_succeeds(controller, stream_id):
 def test_only_the_writer_closes_and_trims(controller, stream_id):
     controller.register(2)
     controller.upload(stream_range(stream_id, 0, 10))
-    for kind, offset in ((CloseStream, 10), (TrimStream, 5)):
+    for kind, offset in ((closing, 10), (TrimStream, 5)):
         code = refuse(controller, kind, stream_id, 0, offset, node_id=2)
         assert code == ErrorCode.FENCED_LEADER_EPOCH
         assert refuse(controller, kind, stream_id, 1, offset) == ErrorCode.UNKNOWN_LEADER_EPOCH
     controller.register()
     controller.open(stream_id, 1)
-    for kind, offset in ((CloseStream, 10), (TrimStream, 5)):
+    for kind, offset in ((closing, 10), (TrimStream, 5)):
         assert refuse(controller, kind, stream_id, 0, offset) == ErrorCode.FENCED_LEADER_EPOCH
 
 
@@ -314,7 +312,7 @@ def test_a_stream_is_not_opened_elsewhere_before_it_is_closed(controller, stream
     topic = controller.image.topic("topic")
     controller.apply(PartitionChangeRecord(topic.topic_id, 0, 2, 1))
 
-    code = refuse(controller, OpenStream, stream_id, 1, node_id=2)
+    code = refuse(controller, opening, stream_id, 1, node_id=2)
     assert code == ErrorCode.REASSIGNMENT_IN_PROGRESS
     controller.close(stream_id, 0)
     controller.open(stream_id, 1, node_id=2)

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from headrace.metadata import levels
+from headrace.checksums import crc32c
 from headrace.metadata.errors import (
     MetadataFormatError,
     MetadataLogCorruptError,
@@ -9,14 +9,14 @@ from headrace.metadata.errors import (
     RefusedError,
 )
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.levels import METADATA_FEATURE, NEWEST
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST, OLDEST
 from headrace.metadata.log import snapshot_format
 from headrace.metadata.log.snapshot_format import decode_snapshot, encode_snapshot
 from headrace.metadata.records.streams import StreamRecord
 from headrace.persistent_map import PersistentMap
 from tests.unit.metadata.pure_controller import PureController, stream_range
 
-GOLDEN_HEADER = bytes.fromhex("48524d53 0001 0000 0000000000000003 0000000000000002")
+GOLDEN_HEADER = bytes.fromhex("48524d53 0001 0002 0000000000000003 0000000000000002")
 
 
 @pytest.fixture
@@ -42,12 +42,18 @@ def test_golden_header():
     assert encoded(image).startswith(GOLDEN_HEADER)
 
 
-def test_the_header_tells_the_level_from_the_second_one_on():
-    image = MetadataImage(index=3, term=2, features=PersistentMap({METADATA_FEATURE: 1}))
-    assert encoded(image).startswith(GOLDEN_HEADER)
+def test_the_header_tells_the_level():
+    image = MetadataImage(index=3, term=2, features=PersistentMap({METADATA_FEATURE: 3}))
+    assert encoded(image)[4:8].hex() == "00010003"
 
-    image = MetadataImage(index=3, term=2, features=PersistentMap({METADATA_FEATURE: 2}))
-    assert encoded(image)[4:8].hex() == "00010002"
+
+def test_a_snapshot_of_level_1_says_what_to_do():
+    """Its header has 0, and what follows is not read."""
+    header = GOLDEN_HEADER.replace(bytes.fromhex("00010002"), bytes.fromhex("00010000"))
+    data = header + crc32c(header).to_bytes(4, "big") + bytes(4)
+
+    with pytest.raises(MetadataVersionError, match="the cluster is at 1: start it with an earlier"):
+        decode_snapshot(data)
 
 
 def test_a_snapshot_of_a_later_level_says_what_to_do(monkeypatch):
@@ -65,11 +71,11 @@ def test_a_snapshot_of_a_later_level_says_what_to_do(monkeypatch):
 
 
 def test_what_is_above_the_level_of_an_image_is_not_written(image, monkeypatch):
-    features = PersistentMap({METADATA_FEATURE: 1})
-    monkeypatch.setattr(levels, "RECORD_LEVELS", {**levels.RECORD_LEVELS, StreamRecord: 2})
+    features = PersistentMap({METADATA_FEATURE: OLDEST})
+    monkeypatch.setattr(StreamRecord, "LEVEL", 3)
 
     assert encoded(image)  # it is at the newest level
-    with pytest.raises(RefusedError, match=r"StreamRecord needs headrace\.metadata\.version 2"):
+    with pytest.raises(RefusedError, match=r"StreamRecord needs headrace\.metadata\.version 3"):
         encoded(msgspec.structs.replace(image, features=features))
 
 

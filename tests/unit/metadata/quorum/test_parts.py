@@ -18,7 +18,7 @@ from headrace.metadata.quorum.waiters import EntryWaiters
 from headrace.metadata.raft.effects import ReadReady, SnapshotWanted
 from headrace.metadata.raft.errors import NotLeaderError
 from headrace.metadata.raft.messages import TimeoutNow
-from headrace.metadata.records.cluster import KeyValueRecord
+from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.entry import LogEntry, SnapshotId
 from headrace.metadata.replay import replay
@@ -27,7 +27,7 @@ from tests.unit.metadata.running_cluster import eventually, running, scenario
 
 
 def entry(index, term=1, key=None):
-    return LogEntry(index, term, encode_records((KeyValueRecord(key or f"k{index}", b""),)))
+    return LogEntry(index, term, encode_records((FeatureRecord(key or f"k{index}", 1),)))
 
 
 async def apply(log):
@@ -51,7 +51,7 @@ async def test_batches_are_applied_in_order_and_shown_whole():
     assert await apply(log)
 
     assert seen == [(0, 2), (2, 3)]
-    assert set(log.image.key_values) == {"k1", "k2", "k3"}
+    assert set(log.image.features) == {"k1", "k2", "k3"}
     assert log.entries.end_index == 3
     assert log.next_batch is None
 
@@ -59,17 +59,17 @@ async def test_batches_are_applied_in_order_and_shown_whole():
 @scenario
 async def test_what_was_precomputed_is_not_replayed_again_but_for_entries_of_another_leader():
     log = AppliedLog(MetadataImage(), lambda old, new: None)
-    precomputed = replay(MetadataImage(), (KeyValueRecord("k1", b""),), index=1, term=1)
+    precomputed = replay(MetadataImage(), (FeatureRecord("k1", 1),), index=1, term=1)
     log.keep_precomputed({1: precomputed})
     log.committed((entry(1),))
     await apply(log)
     assert log.image is precomputed
 
-    wrong = replay(precomputed, (KeyValueRecord("ours", b""),), index=2, term=1)
+    wrong = replay(precomputed, (FeatureRecord("ours", 1),), index=2, term=1)
     log.keep_precomputed({2: wrong})
     log.committed((entry(2, term=2, key="theirs"),))
     await apply(log)
-    assert set(log.image.key_values) == {"k1", "theirs"}
+    assert set(log.image.features) == {"k1", "theirs"}
 
 
 @scenario

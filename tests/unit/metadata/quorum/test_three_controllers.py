@@ -12,7 +12,7 @@ from headrace.metadata.leader.startup import opening_records
 from headrace.metadata.levels import READ_HERE
 from headrace.metadata.raft.effects import RaftSettings, Role
 from headrace.metadata.raft.messages import VoteResponse
-from headrace.metadata.records.cluster import KeyValueRecord
+from headrace.metadata.records.cluster import FeatureRecord
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.rpc.frames import LeaderAddress
 from headrace.metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
@@ -372,7 +372,7 @@ async def test_a_leader_keeps_leading_while_its_majority_catches_up_over_a_slow_
         leader = await scene.leader()
         away, gone = map(scene.id_of, scene.others(leader))
         await scene.kill(away)
-        value = KeyValueRecord("key", bytes(100_000))
+        value = FeatureRecord("f" * 100_000, 1)
         for _ in range(200):
             await leader.propose(lambda image, inputs: Decision((value,), Done()))
         before = leader.status()

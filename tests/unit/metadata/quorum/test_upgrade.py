@@ -6,7 +6,14 @@ from functools import partial
 from headrace.metadata.errors import MetadataVersionError
 from headrace.metadata.follower import snapshot_download
 from headrace.metadata.leader import driver, service
-from headrace.metadata.levels import METADATA_FEATURE, NEWEST, READ_HERE, UNTOLD, level_of
+from headrace.metadata.levels import (
+    METADATA_FEATURE,
+    NEWEST,
+    OLDEST,
+    READ_HERE,
+    LevelRange,
+    level_of,
+)
 from headrace.metadata.quorum import told_levels
 from headrace.metadata.raft.effects import RaftSettings
 from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
@@ -33,17 +40,18 @@ from tests.unit.metadata.quorum.three_controllers import (
     write,
 )
 
-UPGRADE = UpdateFeatures((FeatureUpdate(METADATA_FEATURE, 2, 1),), validate_only=False)
+OLD = LevelRange(OLDEST, OLDEST)  # of a node of the last release
+UPGRADE = UpdateFeatures((FeatureUpdate(METADATA_FEATURE, NEWEST, 1),), validate_only=False)
 
 
-def founded_at_the_first_level(monkeypatch):
-    """As the first release founds a cluster."""
+def founded_at_the_oldest_level(monkeypatch):
+    """As the last release founds a cluster."""
 
     def records(term, *, leader_id, cluster_id, now_ms):
         named = (
             ()
             if cluster_id is None
-            else (ClusterIdRecord(cluster_id), FeatureRecord(METADATA_FEATURE, 1))
+            else (ClusterIdRecord(cluster_id), FeatureRecord(METADATA_FEATURE, OLDEST))
         )
         return (LeaderChangeRecord(term, leader_id, now_ms), *named)
 
@@ -67,25 +75,25 @@ async def beat(node, broker_id, epoch, reads):
 
 @scenario
 async def test_the_level_is_raised_once_every_node_reads_it(tmp_path, monkeypatch):
-    founded_at_the_first_level(monkeypatch)
+    founded_at_the_oldest_level(monkeypatch)
     async with controllers(tmp_path) as scene:
         leader = await scene.leader()
-        epoch = await registered(leader, 11, UNTOLD)
-        assert level(leader) == 1
+        epoch = await registered(leader, 11, OLD)
+        assert level(leader) == OLDEST
 
         refused = await ask(leader, UPGRADE)
         assert refused.error == ErrorCode.INVALID_UPDATE_VERSION
-        assert "broker 11 reads 1..1" in refused.message
+        assert "broker 11 reads 2..2" in refused.message
 
         await beat(leader, 11, epoch, READ_HERE)
         assert (await ask(leader, UPGRADE)).body == Done()
         await scene.equal()
-        assert [level(it) for it in scene.nodes.values()] == [2, 2, 2]
+        assert [level(it) for it in scene.nodes.values()] == [NEWEST] * 3
 
 
 @scenario
 async def test_a_controller_that_is_away_keeps_the_level_where_it_is(tmp_path, monkeypatch):
-    founded_at_the_first_level(monkeypatch)
+    founded_at_the_oldest_level(monkeypatch)
     async with controllers(tmp_path) as scene:
         leader = await scene.leader()
         away = next(it for it in scene.nodes if it != scene.id_of(leader))
@@ -98,15 +106,15 @@ async def test_a_controller_that_is_away_keeps_the_level_where_it_is(tmp_path, m
 
 
 @scenario
-async def test_a_controller_of_the_first_release_reads_the_first_level(tmp_path, monkeypatch):
-    founded_at_the_first_level(monkeypatch)
+async def test_a_controller_that_does_not_know_the_question_tells_nothing(tmp_path, monkeypatch):
+    founded_at_the_oldest_level(monkeypatch)
     async with controllers(tmp_path) as scene:
         leader = await scene.leader()
         monkeypatch.setattr(told_levels, "encode_request", encode_as_no_one_knows)
 
         refused = await ask(leader, UPGRADE)
 
-        assert "reads 1..1: upgrade it" in refused.message
+        assert "does not say what it reads" in refused.message
 
 
 def encode_as_no_one_knows(correlation, request):
@@ -117,7 +125,7 @@ def encode_as_no_one_knows(correlation, request):
 
 @scenario
 async def test_a_new_leader_learns_from_heartbeats_what_brokers_read(tmp_path, monkeypatch):
-    founded_at_the_first_level(monkeypatch)
+    founded_at_the_oldest_level(monkeypatch)
     async with controllers(tmp_path) as scene:
         leader = await scene.leader()
         epoch = await registered(leader, 11, READ_HERE)
@@ -138,21 +146,21 @@ async def test_a_new_leader_learns_from_heartbeats_what_brokers_read(tmp_path, m
 
 @scenario
 async def test_controllers_are_asked_after_the_wait_for_brokers(tmp_path, monkeypatch):
-    """One of them may go back to the first release meanwhile, or be added."""
-    founded_at_the_first_level(monkeypatch)
+    """One of them may go back to the last release meanwhile, or be added."""
+    founded_at_the_oldest_level(monkeypatch)
     async with controllers(tmp_path) as scene:
         leader = await scene.leader()
         epoch = (await ask(leader, registration(11))).body.node_epoch
         waiting = asyncio.ensure_future(ask(leader, UPGRADE))
         await asyncio.sleep(1)
-        monkeypatch.setattr(service, "READ_HERE", UNTOLD)
+        monkeypatch.setattr(service, "READ_HERE", OLD)
         await beat(leader, 11, epoch, READ_HERE)
 
         refused = await waiting
 
         assert refused.error == ErrorCode.INVALID_UPDATE_VERSION
-        assert "reads 1..1: upgrade it" in refused.message
-        assert level(leader) == 1
+        assert "reads 2..2: upgrade it" in refused.message
+        assert level(leader) == OLDEST
 
 
 @scenario
@@ -162,11 +170,11 @@ async def test_a_controller_that_does_not_read_the_level_gets_no_vote(tmp_path, 
         scene.founders = ()
         await scene.start(4, bootstrap=ClientTransport(scene.network, (1, 2, 3)))
         adding = AddVoter("", 4, scene.nodes[4].directory_id, "host4", 9094)
-        monkeypatch.setattr(service, "READ_HERE", UNTOLD)
+        monkeypatch.setattr(service, "READ_HERE", OLD)
 
         refused = await ask(leader, adding)
         assert refused.error == ErrorCode.UNSUPPORTED_VERSION
-        assert "node 4 says: this node reads headrace.metadata.version 1..1" in refused.message
+        assert "node 4 says: this node reads headrace.metadata.version 2..2" in refused.message
         assert {it.node_id: it.voter for it in leader.image.members}[4] is False
 
         monkeypatch.setattr(service, "READ_HERE", READ_HERE)
@@ -213,7 +221,7 @@ async def test_a_controller_that_may_not_have_the_snapshot_ends_and_says_why(tmp
         await write(leader, *range(11, 51))
         await until(lambda: leader._member.applied.entries.snapshot_index > 10)
 
-        monkeypatch.setattr(snapshot_download, "READ_HERE", UNTOLD)
+        monkeypatch.setattr(snapshot_download, "READ_HERE", OLD)
         await scene.start(away)
         ended = scene.tasks.pop(away)
         await asyncio.wait([ended], timeout=10)

@@ -23,12 +23,12 @@ from headrace.metadata.rpc.requests import (
     FetchEntries,
     FetchSnapshot,
     Heartbeat,
-    OpenStream,
-    PutKeyValues,
     RegisterBroker,
+    Relay,
 )
 from headrace.metadata.rpc.responses import Done, HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
+from tests.unit.metadata.pure_controller import opening
 
 LOADS = Loads((PartitionLoad(6, TrafficRates(7, 8, 9)),), 1, TrafficRates(2, 3, 4))
 HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4, LevelRange(1, 2), LOADS, 10, False)
@@ -75,12 +75,9 @@ def test_a_proof_is_behind_everything_that_the_sender_knows():
 
 def test_bytes_that_look_like_a_proof_are_none():
     for value in (GOLDEN_PROOF, b"x" + GOLDEN_PROOF):
-        # The first release ends the request with them.
-        put = [40, 1, 2, [["key", value]]]
-        body = msgspec.msgpack.encode(put)
+        body = msgspec.msgpack.encode([65, value])
         assert body.endswith(GOLDEN_PROOF)
-        found = decode_request(GOLDEN_REQUEST[:9] + body)
-        assert found == (PutKeyValues(1, 2, (("key", value),)), None)
+        assert decode_request(GOLDEN_REQUEST[:9] + body) == (Relay(value), None)
 
 
 def test_the_first_release_ignores_a_proof():
@@ -198,7 +195,7 @@ def test_any_bytes_are_a_request_or_an_error(junk):
 @given(
     st.integers(0, 2**64 - 1),
     st.builds(
-        OpenStream,
+        opening,
         st.integers(0, 2**31 - 1),
         st.integers(-1, 2**63 - 1),
         st.integers(-1, 2**63 - 1),

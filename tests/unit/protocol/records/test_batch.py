@@ -63,12 +63,10 @@ def test_meaning_of_attributes() -> None:
     assert header.is_log_append_time
     assert header.is_transactional
     assert header.is_control
-    assert header.has_delete_horizon
     plain = parse_header(BATCH)
     assert not plain.is_log_append_time
     assert not plain.is_transactional
     assert not plain.is_control
-    assert not plain.has_delete_horizon
 
 
 def test_offsets_and_sequences_of_the_last_record() -> None:

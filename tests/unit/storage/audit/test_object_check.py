@@ -6,7 +6,7 @@ import pytest
 from crc32c import crc32c
 
 from headrace.storage.audit import object_check as module
-from headrace.storage.audit.object_check import Watch, check_object, read_runs
+from headrace.storage.audit.object_check import Watch, check_object
 from headrace.storage.errors import ObjectNotFoundError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.objects.footer import FOOTER_BYTES, Footer, encode_footer
@@ -200,7 +200,7 @@ def test_the_index_alone():
     content = bytearray(sample())
     content[20] ^= 1  # in a block, which is not looked at
     store = CountingStore(bytes(content))
-    report = asyncio.run(read_runs(store, KEY, len(content)))
+    report = asyncio.run(check_object(store, KEY, len(content), blocks=False))
     assert report.is_whole
     assert not report.blocks_checked
     assert report.runs == [(1, 0, 7), (2, 50, 54), (9, 3, 4)]

@@ -14,7 +14,7 @@ from headrace.pipeline.source.tail.fetching import TailPart, TailReader
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.response import AbortedTransaction
-from headrace.protocol.frames import encode_frame_size
+from headrace.protocol.frames import SIZE
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.control import Marker
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
@@ -112,7 +112,7 @@ def test_a_batch_that_is_cut_off_is_fetched_again(broker: ScriptedBroker) -> Non
         ErrorCode.UNKNOWN_TOPIC_ID,
         ErrorCode.KAFKA_STORAGE_ERROR,
         closes,
-        lambda _: encode_frame_size(9) + b"\0\0\0\x63abcde",
+        lambda _: SIZE.pack(9) + b"\0\0\0\x63abcde",
     ],
 )
 def test_a_leader_that_moves(broker: ScriptedBroker, other: ScriptedBroker, fault: object) -> None:
