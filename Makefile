@@ -88,7 +88,7 @@ bench-wal: setup ## Compare the WAL with fio, on a raw device and a file
 bench-cluster: setup ## Measure lost controllers and brokers, 1,000 topics, three brokers against one: make bench-cluster ARGS="--quick"
 	@$(BIN)/python -m bench.cluster $(ARGS)
 
-bench-node: setup ## Measure turns of the loop, tails, starts, memory of one node: make bench-node ARGS="--only turns"
+bench-node: setup ## Measure calls of a request, turns of the loop, tails, starts, memory of one node: make bench-node ARGS="--only turns"
 	@$(BIN)/python -m bench.node $(ARGS)
 
 demo: setup-demo ## Run real data through the broker and Spark: make demo DATA=file.jsonl

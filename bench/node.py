@@ -1,4 +1,4 @@
-"""`make bench-node`: what one node costs: loop turns, tails, starts, restarts behind many commits, memory.
+"""`make bench-node`: what one node costs: calls of a request, loop turns, tails, starts, restarts behind many commits, memory.
 
 Each part is a separate program, `python -m bench.PART`, with its own options; here they run one after the other. Each
 prints its table.
@@ -8,7 +8,7 @@ import argparse
 import subprocess
 import sys
 
-PARTS = ("turns", "tails", "start", "commits", "memory")
+PARTS = ("calls", "turns", "tails", "start", "commits", "memory")
 
 
 def main() -> int:
