@@ -105,7 +105,7 @@ class DescribeTopicPartitionsHandler:
         )
 
     def _refusal(self, names: list[str]) -> DescribeTopicPartitionsResponse:
-        """The answer to a request that cannot be meant, in the place of each topic."""
+        """The answer to a request that makes no sense, for each of its topics."""
         code = int(ErrorCode.INVALID_REQUEST)
         topics = [
             _Topic(error_code=code, name=it, topic_id=None, is_internal=False, partitions=[])

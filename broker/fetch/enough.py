@@ -36,7 +36,7 @@ class Enough:
         return available_bytes >= self._min_bytes
 
     def is_found(self, found: WholeRead) -> bool:
-        """Whether a read is answered, whatever else may come."""
+        """Whether a read is answered at once."""
         return found.available_bytes >= self._min_bytes or found.has_error or not self._may_wait
 
 

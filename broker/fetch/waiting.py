@@ -38,7 +38,7 @@ class WaitingFetch:
         return self._enough.is_counted(self.available_bytes)
 
     def begin(self) -> None:
-        """Continue from what a read has found, which `add` tells; what moved meanwhile is counted next."""
+        """Continue from what a read has found, as of `add`; what moved meanwhile is counted next."""
         self._counted = {}
         self.available_bytes = 0
         self.must_read = False

@@ -53,7 +53,7 @@ class TurnShare:
         return self.is_over() or bool(self._waiters)
 
     def is_over(self) -> bool:
-        """Whether the share of this turn is used up, whoever waits for the next one; begins it otherwise."""
+        """Whether the share of this turn is used up, not counting those that wait for the next; begins it otherwise."""
         ends_s = self._begin_turn() if self._ends_s is None else self._ends_s
         return self._clock_s() >= ends_s
 

@@ -114,7 +114,7 @@ class PartitionMoves:
                 self._begin_due(tasks)
 
     async def emptied(self) -> None:
-        """Wait until others lead all that this broker serves: at most `MAX_LEAVE_MS`, and only while somebody can.
+        """Wait until others lead all that this broker serves: at most `MAX_LEAVE_MS`, and only while one can.
 
         The controller moves the partitions of a broker that has told that it is about to end, see
         `headrace.metadata.controller.leaving`.
@@ -175,7 +175,7 @@ class PartitionMoves:
         return (led.leader, led.leader_epoch) == (self._node_id, partition.leader_epoch)
 
     def _let_go(self, key: PartitionKey) -> None:
-        """Stop serving a partition whose streams are closed, whoever leads it by now."""
+        """Stop serving a partition whose streams are closed, also if it is led elsewhere by now."""
         freeze = self._frozen.pop(key)
         partition, now_ms = freeze.partition, loop_ms()
         if self._registry.get(key) is not partition:
@@ -245,7 +245,7 @@ class PartitionMoves:
         return self._client.image.moves.get(key) == move and self._registry.get(key) is partition
 
     async def _attempt(self, key: PartitionKey, move: MoveImage, partition: Partition) -> None:
-        """Move a partition; whatever happens, it is served here again unless it may have moved."""
+        """Move a partition; it is served here again in the end, unless it may have moved."""
         with self._leaving(partition) as stream_ids:
             begun_ms = loop_ms()
             took_ms = await self._upload_most(stream_ids)

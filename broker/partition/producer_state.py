@@ -161,7 +161,7 @@ class ProducerStates:
         return len(expired)
 
     def lose(self, now_ms: int) -> None:
-        """Drop all producers: batches follow that cannot be read, and nobody knows whose they were."""
+        """Drop all producers: batches of unknown producers follow, which cannot be read."""
         self._entries.clear()
         self.lost_ms = now_ms
 

@@ -62,7 +62,7 @@ class PartitionState:
             self.transactions.trim(log_start_offset)
 
     def skip(self, start_offset: int, end_offset: int, *, newest_ms: int, now_ms: int) -> None:
-        """Pass over batches that cannot be read: of `newest_ms` at most, by nobody knows whom, under any epoch.
+        """Pass over batches that cannot be read: of `newest_ms` at most, of unknown producers, under any epoch.
 
         The leader epochs need nothing: one that is not known begins where the next known one does. Transactions stay
         ongoing: a marker may be among what is lost, but nobody knows which, so the next marker decides.

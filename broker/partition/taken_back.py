@@ -1,4 +1,4 @@
-"""Tells the log which partitions stay with this broker because their moves were taken back, or replaced by others.
+"""Logs which partitions stay with this broker because their moves were taken back, or replaced by others.
 
 Moves end so at any time, also before this broker has done anything about them (`headrace.broker.partition.moving`).
 """
@@ -33,7 +33,7 @@ class TakenBackMoves:
         self._node_id = node_id
 
     def image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
-        """Tell of moves that have ended from one image to a later one, though the partition has not moved."""
+        """Log moves that have ended from one image to a later one, though the partition has not moved."""
         kept = self._kept(old, new)
         for it in islice(kept, MAX_TOLD):
             logger.info("the move of a partition was taken back; it stays here", extra=it._asdict())

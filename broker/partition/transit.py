@@ -16,7 +16,7 @@ MAX_WAIT_MS: Final = 2_000  # then the client is answered as always, and tries a
 
 
 class PartitionsInTransit:
-    """All of one broker. Truth is whether there are any: nobody else pays for them."""
+    """All of one broker. Truth is whether there are any: without them they cost nothing."""
 
     def __init__(self) -> None:
         self._held: dict[PartitionKey, asyncio.Future[None]] = {}

@@ -27,7 +27,7 @@ MAX_UPDATES: Final = 100
 
 
 class Readers(NamedTuple):
-    """The levels that nodes have told to read; who is missing has told none."""
+    """The levels that nodes have reported to read; a missing one has reported none."""
 
     controllers: Mapping[int, LevelRange]  # by node id
     brokers: Mapping[tuple[int, int], LevelRange]  # by node id and epoch

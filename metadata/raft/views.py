@@ -32,7 +32,7 @@ class CoreViews:
 
     @property
     def leader_id(self) -> int:
-        """The leader of that term; `NOBODY`: not known."""
+        """The leader of that term, or `NOBODY` if it is not known."""
         return self._state.leader_id
 
     @property

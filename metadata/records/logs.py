@@ -18,14 +18,14 @@ class LogMedium(IntEnum):
 
 
 class LogReach(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Logs that a broker can open: those on this medium whose place is `prefix` or lies below it."""
+    """Logs that a broker can open: those on this medium whose location is `prefix` or below it."""
 
     medium: LogMedium
     prefix: ShortText  # empty: every place
 
 
 class LogRecord(MetadataRecord, frozen=True, tag=50):
-    """A log begins a generation, or is told to lie elsewhere; its owner uses it."""
+    """A log begins a generation, or gets another location; its owner uses it."""
 
     log_id: int
     owner: int  # node id
@@ -50,7 +50,7 @@ class LogEmptiedRecord(MetadataRecord, frozen=True, tag=52):
 
 
 class LogAssignedRecord(MetadataRecord, frozen=True, tag=53):
-    """This registration of a broker drains the log; whoever did so before does not any more."""
+    """This registration of a broker drains the log, instead of the one before."""
 
     log_id: int
     drain_epoch: int  # index of this entry

@@ -250,7 +250,7 @@ class ForgetObjects(msgspec.Struct, frozen=True, array_like=True, tag=33, gc=Fal
 
 
 class BeginLog(msgspec.Struct, frozen=True, array_like=True, tag=70, gc=False):
-    """Tell which log the sender uses from now on, and which ones of others it can drain. Answer: Done."""
+    """Register the log that the sender uses from now on, and which ones of others it can drain. Answer: Done."""
 
     node_id: Count
     node_epoch: Int64
@@ -262,7 +262,7 @@ class BeginLog(msgspec.Struct, frozen=True, array_like=True, tag=70, gc=False):
 
 
 class EndLog(msgspec.Struct, frozen=True, array_like=True, tag=71, gc=False):
-    """Tell that nothing in the sender's log is needed any more. Answer: Done."""
+    """Record that nothing in the sender's log is needed any more. Answer: Done."""
 
     node_id: Count
     node_epoch: Int64
@@ -270,7 +270,7 @@ class EndLog(msgspec.Struct, frozen=True, array_like=True, tag=71, gc=False):
 
 
 class FinishDrain(msgspec.Struct, frozen=True, array_like=True, tag=72, gc=False):
-    """Tell that everything in a log is committed: close its streams, name new leaders. Answer: Done."""
+    """Record that everything in a log is committed: close its streams, name new leaders. Answer: Done."""
 
     node_id: Count
     node_epoch: Int64
@@ -281,7 +281,7 @@ class FinishDrain(msgspec.Struct, frozen=True, array_like=True, tag=72, gc=False
 
 
 class RefuseDrain(msgspec.Struct, frozen=True, array_like=True, tag=73, gc=False):
-    """Tell that the sender cannot read a log that it is to drain. Answer: Done."""
+    """Report that the sender cannot read a log that it is to drain. Answer: Done."""
 
     node_id: Count
     node_epoch: Int64
@@ -291,7 +291,7 @@ class RefuseDrain(msgspec.Struct, frozen=True, array_like=True, tag=73, gc=False
 
 
 class AcceptLogLoss(msgspec.Struct, frozen=True, array_like=True, tag=74, gc=False):
-    """Give up a log that nobody can read, or what is damaged in it. Answer: Done."""
+    """Give up an unreadable log, or what is damaged in it. Answer: Done."""
 
     log_id: Count
     generation: ShortText  # the loss of another one is not accepted
@@ -299,7 +299,7 @@ class AcceptLogLoss(msgspec.Struct, frozen=True, array_like=True, tag=74, gc=Fal
 
 
 class ReportEnd(msgspec.Struct, frozen=True, array_like=True, tag=75, gc=False):
-    """Tell that the process of another broker has ended: a lock that it registered with is free. Answer: Done."""
+    """Report that the process of another broker has ended: a lock that it registered with is free. Answer: Done."""
 
     node_id: Count
     node_epoch: Int64
@@ -399,7 +399,7 @@ class UpdateFeatures(msgspec.Struct, frozen=True, array_like=True, tag=63, gc=Fa
 
 
 class TellLevels(msgspec.Struct, frozen=True, array_like=True, tag=64, gc=False):
-    """Tell which levels the controller reads, leader or not. Answer: LevelsTold."""
+    """Ask which levels the controller reads, leader or not. Answer: LevelsTold."""
 
 
 class Relay(msgspec.Struct, frozen=True, array_like=True, tag=65, gc=False):

@@ -47,7 +47,7 @@ _LARGE_BYTES: Final = (
 
 @runtime_checkable
 class _Throttled(Protocol):
-    """An answer that tells its client to wait."""
+    """An answer that has its client wait."""
 
     throttle_time_ms: int
 

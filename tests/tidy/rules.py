@@ -48,6 +48,20 @@ def is_named_and_described(source: Source) -> Iterator[str]:
         yield "say what this module holds"
 
 
+_EVASIVE = re.compile(
+    r"\b(places?|told|tells?|whoever|whatever|nobody|somebody|anybody)\b(?!`)", re.IGNORECASE
+)
+
+
+def says_what_is_done(source: Source) -> Iterator[str]:
+    """First lines of docstrings use the field's words: report, location, leader, not tell, place, whoever."""
+    for node in source.nodes:
+        if isinstance(node, ast.Module | ast.ClassDef | _FUNCTION):
+            first = (ast.get_docstring(node) or "").partition("\n")[0]
+            if (found := _EVASIVE.search(first)) is not None:
+                yield f"use a Kafka engineer's word for {found[0]!r}: {first}"
+
+
 def is_a_facade(source: Source) -> Iterator[str]:
     """A package holds no code: it names what it re-exports, to the type checker maybe in another way."""
     allowed = (ast.Import, ast.ImportFrom, ast.Assign)
@@ -316,6 +330,7 @@ RULES: tuple[Rule, ...] = (
     expects_by_name,
     is_short,
     is_named_and_described,
+    says_what_is_done,
     is_a_facade,
     leaves_nothing_to_do,
     declares_purity_in_one_way,

@@ -59,6 +59,7 @@ BAD = [
     (rules.declares_purity_in_one_way, '"""Decides. Pure: no clock."""', "end of the first line"),
     (rules.declares_purity_in_one_way, '"""Decides.\n\nPure.\n"""', "end of the first line"),
     (rules.declares_purity_in_one_way, '"""Decides. Pure. Pure."""', "end of the first line"),
+    (rules.says_what_is_done, 'def f():\n    """Tell whoever asks."""', "for 'Tell'"),
 ]
 
 

@@ -176,7 +176,7 @@ S = TypeVar("S", bound=Shard[Any])
 
 
 class ShardKind(NamedTuple, Generic[S, R]):
-    """What tells one kind of shard from another."""
+    """What a kind of shard hands to the runtime."""
 
     topic: str  # one partition of it is the log of one shard
     new_shard: Callable[[], S]
