@@ -8,7 +8,7 @@ import pytest
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.metadata.rebuild import _newest
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.levels import METADATA_FEATURE, NEWEST
+from headrace.metadata.levels import METADATA_FEATURE, NEWEST, OLDEST
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.records.entry import SnapshotId
 from headrace.persistent_map import PersistentMap
@@ -38,7 +38,7 @@ def image(index, level):
 
 
 def test_the_newest_one_is_taken():
-    chosen = asyncio.run(_newest(*bucket(image(7, 1), image(9, NEWEST)), "c"))
+    chosen = asyncio.run(_newest(*bucket(image(7, OLDEST), image(9, NEWEST)), "c"))
     assert chosen.image == image(9, NEWEST)
 
 
