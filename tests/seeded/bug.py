@@ -4,10 +4,13 @@ import importlib
 import pkgutil
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from tests.seeded.fitting import DoesNotFitError, replaced
 
 ROOT = Path(__file__).parents[2]
+# Threads that parse at the same time may disturb each other: "AST constructor recursion depth mismatch" (CPython 3.11).
+_PARSING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,12 @@ class SeededBug:
             SyntaxError: the mistake is no code.
         """
         try:
-            changed = replaced(text, self.function, self.old, self.new)
+            with _PARSING:
+                changed = replaced(text, self.function, self.old, self.new)
+                compile(changed, self.file, "exec")
         except DoesNotFitError as error:
             msg = f"{self.id} {error} of {self.file}: {self.old!r}"
             raise DoesNotFitError(msg) from error
-        compile(changed, self.file, "exec")
         return changed
 
 
