@@ -112,7 +112,7 @@ class UnexpectedErrors(Collector):
             pass
         elif any(context.get(key) is not None for key in _OF_A_CLIENT):
             self._clients += 1
-            client = getattr(getattr(context.get("protocol"), "info", None), "client_host", None)
+            client = getattr(getattr(context.get("protocol"), "client", None), "client_host", None)
             logger.error(
                 "unexpected error while serving a client; its connection is closed: %s",
                 what,

@@ -51,11 +51,12 @@ class RequestService(Service):
         """Create the service.
 
         Args:
-            kind: with a bound of answers.
+            kind: with bounds of answers and of requests being served.
             handle: answers a payload; it raises only for a bug, which ends the link.
         """
         require(kind.max_body_bytes <= MAX_REQUEST_BYTES, "the largest request can be completed")
         require(kind.max_answer_bytes, "requests are answered")
+        require(kind.max_inflight, "a request may be served")
         super().__init__(kind)
         self.handle = handle
 

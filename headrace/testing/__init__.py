@@ -13,9 +13,9 @@ with Cluster(3) as cluster:
 
 A broker is ready within some tens of milliseconds. Clients connect over TCP on loopback. The brokers and a controller
 run on one event loop, in a thread that ends with the cluster. Their data are in memory: the bucket is an object of the
-process, the write-ahead logs and the metadata are files below /dev/shm where that exists, and in the directory for
-temporary files elsewhere. `close`, or the end of the `with` block, stops the nodes and removes all of it. `start` after
-`stop` finds the data again.
+process, the write-ahead logs and the metadata are files below /dev/shm where that has room for them (96 MiB for each
+broker), and in the directory for temporary files elsewhere. `close`, or the end of the `with` block, stops the nodes
+and removes all of it. `start` after `stop` finds the data again.
 
 What is not as in a process of its own: all nodes, and the test, share the processor and the interpreter's lock; a
 broker cannot be killed; nothing is logged unless the test configures `logging` ("headrace").

@@ -2,6 +2,7 @@
 
 import atexit
 import logging
+import os
 import shutil
 import socket
 import tempfile
@@ -28,11 +29,13 @@ CONTROLLER_ID: Final = 1_000
 MAX_START_S: Final = 60.0
 MAX_STOP_S: Final = 60.0
 MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a directory of its own is made in it
+WAL_BYTES: Final = 64 * MIB
+NODE_BYTES: Final = WAL_BYTES + 32 * MIB  # that a broker may write to its directory
 
 # On top of those of `headrace dev`: little memory, as many nodes may share it.
 SETTINGS: Final = {
     "s3.data.buckets": "0@mem://",
-    "s3.wal.path": f"0@file://wal?capacity={64 * MIB}",
+    "s3.wal.path": f"0@file://wal?capacity={WAL_BYTES}",
     "s3.wal.cache.size": str(32 * MIB),
     "s3.wal.upload.threshold": str(8 * MIB),
     "s3.block.cache.size": str(16 * MIB),
@@ -70,7 +73,7 @@ class Cluster:
         self._bucket = SharedBucket()
         self._nodes: dict[int, RunningNode] = {}
         with ExitStack() as undo:
-            parent = MEMORY if MEMORY.is_dir() else None
+            parent = _memory(brokers * NODE_BYTES)
             self._directory = Path(tempfile.mkdtemp(prefix="headrace-", dir=parent))
             undo.callback(shutil.rmtree, self._directory, ignore_errors=True)
             self._controller = f"127.0.0.1:{_free_port()}"
@@ -186,6 +189,14 @@ async def _dropped(nodes: Mapping[int, RunningNode]) -> None:
         await all_dropped([node for node_id, node in nodes.items() if node_id != CONTROLLER_ID])
     finally:
         await nodes[CONTROLLER_ID].dropped()
+
+
+def _memory(size_bytes: int) -> Path | None:
+    """Return the file system in memory if so much can be written to it: that of a container often has 64 MiB."""
+    with suppress(OSError):
+        if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= size_bytes:
+            return MEMORY
+    return None
 
 
 def _free_port() -> int:

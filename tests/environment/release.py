@@ -6,6 +6,7 @@ yet: today's is a test release, the last commit before level 3 of the metadata. 
 nodes of two releases and a raise of the level can be tried.
 """
 
+import sys
 import tarfile
 import tomllib
 from pathlib import Path
@@ -33,4 +34,6 @@ def last_release() -> Path:
         project = tomllib.loads((target / "pyproject.toml").read_text())["project"]
         install_packages(project["dependencies"], target)
 
-    return build_once(f"released-{archive.name.removesuffix('.tar.xz')}", unpack)
+    # Some packages are built for one interpreter.
+    name = f"released-{archive.name.removesuffix('.tar.xz')}-{sys.implementation.cache_tag}"
+    return build_once(name, unpack)

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from headrace.config.node import Endpoint
+from headrace.invariants import InvariantError
 from headrace.links.ends import Address, Party
 from headrace.links.errors import LinkFormatError, NotSentError
 from headrace.links.framing import Hello, framed
@@ -248,3 +249,13 @@ def test_a_kind_has_one_service() -> None:
             lambda: Party("c", 1, UUID(int=1)),
             network=SocketNetwork(),
         )
+
+
+def test_a_kind_of_requests_of_which_none_may_be_served_is_refused() -> None:
+    """Its links would never be read, and each request end in silence."""
+
+    async def handle(payload: bytes) -> bytes:
+        return payload
+
+    with pytest.raises(InvariantError, match="a request may be served"):
+        RequestService(ECHO._replace(max_inflight=0), handle)

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 from packaging.requirements import Requirement
 
+from tests.environment import release
 from tests.environment.paths import ROOT, MissingComponentError
 
 NEWEST: Final = "3.14"
@@ -72,3 +73,11 @@ def test_what_has_none_is_named(
             resolved(tmp_path, [Requirement("immutables<=0.21")])
 
     component(refused)
+
+
+def test_the_last_release_has_packages_of_the_interpreter_that_runs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(release, "build_once", lambda name, _build: Path(name))
+
+    assert release.last_release().name.endswith(f"-{sys.implementation.cache_tag}")

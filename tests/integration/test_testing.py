@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
@@ -62,6 +65,21 @@ def test_a_broker_serves_clients() -> None:
     with Broker() as broker:
         produce(broker.bootstrap, b"one", b"two")
         assert consume(broker.bootstrap, 2) == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("free", [0, 95 << 20])
+def test_a_memory_without_room_is_left_alone(
+    free: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container /dev/shm has 64 MiB, and a WAL is allocated whole."""
+    temporary = tmp_path.parent / f"{tmp_path.name}-temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=free))
+    with Broker() as broker:
+        produce(broker.bootstrap, b"one")
+        assert [*tmp_path.iterdir()] == []
+    assert [*temporary.iterdir()] == []
 
 
 def test_brokers_of_a_cluster_stop_and_start_and_keep_what_they_were_given() -> None:

@@ -1,5 +1,6 @@
 """Chooses which seeded bugs a run of the tests tries: a part that rotates, and those of what changed last."""
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from itertools import islice
@@ -31,6 +32,8 @@ def chosen(
 
 def changed_files(root: Path, max_files: int = 1_000) -> list[str]:
     """Return the files of the newest commits, the one that changed last first; none where there is no history."""
+    if shutil.which("git") is None:
+        return []
     command = ["git", "log", "--no-merges", "--max-count=200", "--name-only", "--format="]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     files = dict.fromkeys(it for it in done.stdout.splitlines() if it)

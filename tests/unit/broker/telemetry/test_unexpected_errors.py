@@ -13,13 +13,14 @@ import pytest
 
 from headrace.broker.telemetry.memory_reserve import MemoryReserve
 from headrace.broker.telemetry.unexpected_errors import UnexpectedError, UnexpectedErrors
+from tests.unit.broker.network.test_session import Connection
 
 
 class Client:
     """As much of a session as is looked at."""
 
     def __init__(self) -> None:
-        self.info = self
+        self.client = self
         self.client_host = "10.1.2.3"
 
 
@@ -75,6 +76,17 @@ def test_what_a_client_brought_about_ends_nobody_else(errors, reasons, caplog, k
     assert "request failed" in caplog.text
     assert [it.api_key for it in caplog.records] == [3]
     assert "a bug" in caplog.text
+
+
+def test_the_log_names_the_client_of_a_session(errors, caplog):
+    async def scenario():
+        session = Connection().session
+        with errors.watching(asyncio.get_running_loop()):
+            session.fail("request", KeyError("a bug"), 3)
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(scenario())
+    assert [(it.client, it.api_key) for it in caplog.records] == [("10.0.0.7", 3)]
 
 
 def test_a_message_without_an_exception_is_logged(errors, reasons, caplog):
