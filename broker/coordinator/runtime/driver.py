@@ -51,6 +51,7 @@ Operation = Callable[[S, Instant], ShardDecision[R, T]]
 ParkedOperation = Callable[[S, int, Instant], ShardDecision[R, Any]]  # is given a token
 
 MAX_UNSHARED_BYTES: Final = 32 * 1024  # fewer are written at once
+MAX_DELETED_TOPICS: Final = 100  # given to a shard at once
 RELOAD_BACKOFF_MS: Final = 100  # doubled after each failed attempt to read the log
 MAX_RELOAD_BACKOFF_MS: Final = 5_000
 
@@ -310,7 +311,8 @@ class ShardDriver(Generic[S, R]):
             await self._turns.pause()  # all partitions have some of the work
             if self._must_reload:
                 return
-            image, deleted = self._image(), tuple(self._deleted_topics)
+            image = self._image()
+            deleted = tuple(itertools.islice(self._deleted_topics, MAX_DELETED_TOPICS))
             try:
                 done = self.submit(_new_image(image, deleted)).response
             except Exception as error:  # noqa: BLE001 - handed to the one place that decides

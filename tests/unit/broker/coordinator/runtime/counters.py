@@ -68,6 +68,7 @@ class Counters(Shard[Count]):
         self.live: LiveState[Count] = Live(self.values)
         self.replayed: list[Replayed] = []
         self.images: list[MetadataImage] = []
+        self.most_deleted = 0  # topics that were given at once
         self.is_unloaded = False
         self._open: dict[int, list[Count]] = {}  # by producer
         self._idle_at_ms: dict[str, int] = {}
@@ -94,6 +95,7 @@ class Counters(Shard[Count]):
 
     def loaded(self, image: MetadataImage, now: Instant) -> ShardDecision[Count, None]:
         self.images.append(image)
+        self.most_deleted = max(self.most_deleted, len(deleted))
         self._idle_at_ms = dict.fromkeys(self.values, now.elapsed_ms + IDLE_MS)
         return self._turn(now).decide(None)
 
@@ -103,6 +105,7 @@ class Counters(Shard[Count]):
         """One deleted topic at a time; its counter goes."""
         turn = self._turn(now)
         self.images.append(image)
+        self.most_deleted = max(self.most_deleted, len(deleted))
         for topic in deleted[:1]:
             if topic.name in self.values:
                 turn.persist(Count(topic.name, None))

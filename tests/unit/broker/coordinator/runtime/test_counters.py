@@ -15,7 +15,7 @@ from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
 from headrace.broker.coordinator.runtime import batching, rewriting
 from headrace.broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
-from headrace.broker.coordinator.runtime.driver import ShardDriver, ShardState
+from headrace.broker.coordinator.runtime.driver import MAX_DELETED_TOPICS, ShardDriver, ShardState
 from headrace.broker.coordinator.runtime.partitioning import partition_for_key
 from headrace.broker.coordinator.runtime.shard import NO_PRODUCER_EPOCH, ShardEvent
 from headrace.broker.coordinator.runtime.topic_logs import CoordinatorElections, TopicLogs
@@ -429,6 +429,21 @@ def test_deleted_topics_are_given_until_the_shard_is_done_with_them(*, is_loadin
             assert s.shard.values == {A: 3}
             assert s.shard.images[1:] == [s.client.image] * 2  # one topic at a time
             assert s.batches()[-2:] in ([["t"], ["u"]], [["u"], ["t"]])
+
+    run(test)
+
+
+def test_very_many_deleted_topics_are_given_some_at_once() -> None:
+    async def test() -> None:
+        async with scene() as s:
+            numbers = range(100, 400)
+            s.client.apply(*(it for n in numbers for it in topic_records(f"t{n}", n)))
+            await settle()
+            before = len(s.shard.images)
+            s.client.apply(*(RemoveTopicRecord(topic_id(n)) for n in numbers))
+            await asyncio.sleep(1)
+            assert len(s.shard.images) - before >= len(numbers)  # one topic at a time
+            assert s.shard.most_deleted == MAX_DELETED_TOPICS
 
     run(test)
 
