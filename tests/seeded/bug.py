@@ -2,15 +2,16 @@
 
 import importlib
 import pkgutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 
 from tests.seeded.fitting import DoesNotFitError, replaced
 
 ROOT = Path(__file__).parents[2]
-# Threads that parse at the same time may disturb each other: "AST constructor recursion depth mismatch" (CPython 3.11).
-_PARSING = Lock()
+# CPython 3.11 sometimes refuses what it can parse: "AST constructor recursion depth mismatch", where threads parse at
+# the same time, or while memory is collected.
+MAX_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,16 @@ class SeededBug:
             DoesNotFitError: the table does not fit the file any more.
             SyntaxError: the mistake is no code.
         """
-        try:
-            with _PARSING:
-                changed = replaced(text, self.function, self.old, self.new)
+        for _ in range(MAX_ATTEMPTS):
+            with suppress(SystemError):
+                try:
+                    changed = replaced(text, self.function, self.old, self.new)
+                except DoesNotFitError as error:
+                    msg = f"{self.id} {error} of {self.file}: {self.old!r}"
+                    raise DoesNotFitError(msg) from error
                 compile(changed, self.file, "exec")
-        except DoesNotFitError as error:
-            msg = f"{self.id} {error} of {self.file}: {self.old!r}"
-            raise DoesNotFitError(msg) from error
-        return changed
+                return changed
+        raise SystemError(f"Python cannot parse {self.file}")
 
 
 def tables() -> dict[str, tuple[SeededBug, ...]]:

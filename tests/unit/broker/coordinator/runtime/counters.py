@@ -95,7 +95,6 @@ class Counters(Shard[Count]):
 
     def loaded(self, image: MetadataImage, now: Instant) -> ShardDecision[Count, None]:
         self.images.append(image)
-        self.most_deleted = max(self.most_deleted, len(deleted))
         self._idle_at_ms = dict.fromkeys(self.values, now.elapsed_ms + IDLE_MS)
         return self._turn(now).decide(None)
 
