@@ -53,14 +53,17 @@ class SeededBug:
         """
         for _ in range(MAX_ATTEMPTS):
             with suppress(SystemError):
-                try:
-                    changed = replaced(text, self.function, self.old, self.new)
-                except DoesNotFitError as error:
-                    msg = f"{self.id} {error} of {self.file}: {self.old!r}"
-                    raise DoesNotFitError(msg) from error
-                compile(changed, self.file, "exec")
-                return changed
+                return self._changed(text)
         raise SystemError(f"Python cannot parse {self.file}")
+
+    def _changed(self, text: str) -> str:
+        try:
+            changed = replaced(text, self.function, self.old, self.new)
+        except DoesNotFitError as error:
+            msg = f"{self.id} {error} of {self.file}: {self.old!r}"
+            raise DoesNotFitError(msg) from error
+        compile(changed, self.file, "exec")
+        return changed
 
 
 def tables() -> dict[str, tuple[SeededBug, ...]]:
