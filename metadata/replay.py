@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final, TypeVar
 
 from headrace.invariants import require
-from headrace.loop_steps import completed
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokersDelta
 from headrace.metadata.images.configs import ConfigsDelta
@@ -21,6 +20,7 @@ from headrace.metadata.levels import METADATA_FEATURE, require_read
 from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
 from headrace.metadata.records.record import MetadataRecord
 from headrace.persistent_map import PersistentMap
+from headrace.turns import completed
 
 STEP_RECORDS: Final = 1_000
 

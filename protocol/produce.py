@@ -35,7 +35,6 @@ from struct import Struct, error
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from headrace.loop_steps import completed
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import PRODUCE_MIN_VERSION, VERSIONS
 from headrace.protocol.errors import ProtocolError
@@ -63,6 +62,7 @@ from headrace.protocol.primitives import (
     skip_tagged_fields,
 )
 from headrace.protocol.records.window import Slice
+from headrace.turns import completed
 
 SLICE_PARTITIONS: Final = 100  # of a request, served in one turn of the loop, which others need too
 LOG_START_OFFSET_SINCE: Final = 5

@@ -15,13 +15,13 @@ from typing import Protocol
 import msgspec
 
 from headrace.invariants import require
-from headrace.loop_slices import LoopSlices
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import StreamRecordBatch, decode_batch
 from headrace.storage.recovery_plan import RecordAction, RecoveryPlan, RecoveryUpload
 from headrace.storage.upload.commit import UploadCommitter
 from headrace.storage.upload.plan import plan_upload
+from headrace.turns import Work, turns_of
 from headrace.wal.port import DamageableLog, RecoveredRecord
 
 # What is read and uploaded together; one segment is read while others are uploaded. More is no faster.
@@ -179,7 +179,7 @@ class WalDrain:
         )
 
     async def _read(self, uploads: asyncio.TaskGroup) -> None:
-        plan, slices = self._plan, LoopSlices()
+        plan, turns = self._plan, turns_of(Work.UPKEEP)
         async with aclosing(self._source.recover()) as records:
             async for record in records:
                 batch = _batch_of(record)
@@ -188,14 +188,14 @@ class WalDrain:
                     self._checkpoints.found(batch)
                 if plan.segment_is_full:
                     await self._begin_upload(uploads)
-                await slices.pause()
+                await turns.pause()
         if self._checkpoints is not None:
             for added in self._checkpoints.closing(plan.ends, plan.epochs):
                 if added is not None:
                     require(plan.add(added) is RecordAction.TAKE, "it begins at the stream's end")
                     if plan.segment_is_full:
                         await self._begin_upload(uploads)
-                await slices.pause()
+                await turns.pause()
         await self._begin_upload(uploads)
 
     async def _begin_upload(self, uploads: asyncio.TaskGroup) -> None:
@@ -222,10 +222,10 @@ class WalDrain:
         await self._committer.commit(upload, uploaded)
         self._commit_ms += self._clock_ms() - begin_ms
         if self._keep is not None:
-            slices = LoopSlices()
+            turns = turns_of(Work.UPKEEP)
             for group in segment.groups:
                 self._keep(group.batches, group.buffer_bytes)
-                await slices.pause()
+                await turns.pause()
         self._room.release()
 
 

@@ -21,8 +21,8 @@ from headrace.broker.admin import (
     wal_resize_http,
 )
 from headrace.daemon_threads import DaemonThreads
-from headrace.loop_slices import LoopSlices
 from headrace.network import ListeningAddress
+from headrace.turns import Work, turns_of
 
 if TYPE_CHECKING:
     from headrace.broker.admin.admin_http import AdminServer
@@ -84,7 +84,7 @@ class Pages:
 
     async def _collect(self) -> "_Collected":
         """Collect on the loop, one collector after the other: none may meet a change half done."""
-        slices = LoopSlices()
+        turns = turns_of(Work.UPKEEP)
         metrics: list[Metric] = []
         others: list[Collector] = []
         for collector, take in self._server.collectors:
@@ -93,7 +93,7 @@ class Pages:
             else:
                 take()
                 others.append(collector)
-            await slices.pause()
+            await turns.pause()
         return _Collected(metrics, others)
 
     async def _livez(self, request: web.Request) -> web.Response:

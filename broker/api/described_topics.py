@@ -14,12 +14,12 @@ from uuid import UUID
 
 from headrace.broker.cluster.cluster_view import SeenCluster
 from headrace.broker.network.request_context import RequestContext
-from headrace.broker.network.turn_share import ITEMS_PER_LOOK
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.metadata.image import TopicImage
 from headrace.metadata.images.brokers import Brokers
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import EncodedElement, MetadataResponse, encode_element_steps
+from headrace.turns import ITEMS_PER_LOOK
 
 LISTENER_NOT_FOUND_SINCE: Final = 6
 MAX_KEPT_BYTES: Final = 8 * 1024 * 1024  # of 180,000 partitions about; the least recently used go

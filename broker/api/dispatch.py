@@ -15,13 +15,13 @@ from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.network.client import Client
 from headrace.broker.network.reply import Reply
 from headrace.broker.network.request_context import Handler, RequestContext, RestOfRequest
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import ApiVersions
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import Frame
+from headrace.turns import Turns
 
 _SIZE = struct.Struct(">i")
 _PRODUCE = int(ApiKey.PRODUCE)
@@ -43,7 +43,7 @@ class ApiDispatcher:
         handlers: Mapping[ApiKey, Handler],
         load_others: Callable[[], Awaitable[Mapping[ApiKey, Handler]]],
         metrics: RequestMetrics,
-        turns: TurnShare,
+        turns: Turns,
     ) -> None:
         self._versions = {int(key): served for key, served in versions.items()}
         self._produce = produce

@@ -45,12 +45,10 @@ from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
 from headrace.broker.network.reply import Reply
 from headrace.broker.network.request_context import RequestContext, RestOfRequest
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.read_side import Isolation
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
-from headrace.loop_steps import freed
 from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError, ProtocolError
@@ -65,6 +63,7 @@ from headrace.protocol.fetch.response import (
 )
 from headrace.protocol.leader_discovery import NodeEndpoint
 from headrace.protocol.server_connection import Buffer
+from headrace.turns import Turns, freed
 
 API = ApiKey.FETCH
 LOOK_FOR_ABANDONED_S = 5.0
@@ -93,7 +92,7 @@ class FetchHandler:
         sessions: FetchSessions,
         config: LogConfig,
         metrics: RequestMetrics,
-        turns: TurnShare,
+        turns: Turns,
     ) -> None:
         self._turns = turns
         self._reader = reader
@@ -297,7 +296,7 @@ class _Wait:
         self._is_over = False
         reply.on_lost = self.interrupt
 
-    async def until(self, deadline_s: float, turns: TurnShare) -> bool:
+    async def until(self, deadline_s: float, turns: Turns) -> bool:
         """Wait until there is enough, a partition must be read, the wait was interrupted, or time is up.
 
         Returns:

@@ -2,7 +2,7 @@
 
 import struct
 from collections.abc import Generator, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from headrace.broker.network.reply import Reply
 from headrace.protocol.headers import RequestHeader
@@ -12,7 +12,6 @@ from headrace.protocol.records.window import Slice
 from headrace.protocol.server_connection import Buffer
 
 _SIZE: Final = struct.Struct(">i")
-_T = TypeVar("_T")
 
 
 class PendingProduce:
@@ -59,14 +58,3 @@ def encoded_answer(
         node_endpoints=node_endpoints,
     )
     return [_SIZE.pack(len(answer)), answer]
-
-
-def in_slices(steps: Generator[None, None, _T]) -> Generator[Slice, None, _T]:
-    """Run steps, each of them small."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: _T = end.value
-            return result
-        yield Slice.LOOP

@@ -39,15 +39,14 @@ Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.4; KIP-98, K
 import asyncio
 import logging
 from collections.abc import Callable, Generator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from headrace.broker.api.current_leaders import name_leaders
-from headrace.broker.api.pending_produce import PendingProduce, encoded_answer, in_slices
+from headrace.broker.api.pending_produce import PendingProduce, encoded_answer
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.client import Client
 from headrace.broker.network.reply import Reply
 from headrace.broker.network.request_context import RestOfRequest
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition import append_rules
 from headrace.broker.partition.append_rules import (
     RECORD_OVERHEAD_BYTES,
@@ -87,6 +86,7 @@ from headrace.protocol.records.walk import SLICE_ELEMENTS
 from headrace.protocol.records.window import Slice
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import BackPressureError, StorageError
+from headrace.turns import Turns
 
 logger = logging.getLogger("headrace.produce")
 
@@ -132,7 +132,11 @@ class _Arriving(NamedTuple):
     size_bytes: int
 
 
-_Steps = Generator[Slice | _Arriving, None, _T]
+_Step = (
+    Slice | _Arriving | None
+)  # where the next piece belongs, the loop unless it says another; or a wait
+_Steps = Generator[_Step, None, _T]
+_NOTHING: Final = object()
 # The log of a batch if there is one, and the batch to append, an error, or what is left of its validation.
 _Begun = tuple[Partition | None, Validated | Rejection | append_rules.Steps]
 
@@ -157,7 +161,7 @@ class ProduceHandler:
         wall_clock_ms: Callable[[], int],
         metrics: RequestMetrics,
         config: LogConfig,
-        turns: TurnShare,
+        turns: Turns,
     ) -> None:
         self._turns = turns
         self._limits = ValidationLimits(
@@ -200,8 +204,8 @@ class ProduceHandler:
                 return None
         else:
             steps = self._serve(produce)
-        found = next(steps, None)
-        return None if found is None else self._go_on(steps, found)
+        found = next(steps, _NOTHING)
+        return None if found is _NOTHING else self._go_on(steps, found)
 
     def _in_transit(self, request: ProduceRequest) -> list[PartitionKey]:
         """The partitions of a request that are about to move, or to come."""
@@ -226,7 +230,7 @@ class ProduceHandler:
         except BackPressureError as error:
             refusal = Rejection(ErrorCode.NOT_ENOUGH_REPLICAS, f"not appended: {error}")
             steps = self._refuse(produce, refusal)
-            await self._go_on(steps, next(steps, None))
+            await self._go_on(steps, next(steps, _NOTHING))
             return
         except StorageError as error:
             logger.warning(
@@ -235,20 +239,20 @@ class ProduceHandler:
             produce.reply.close()
             return
         steps = self._serve(produce)
-        await self._go_on(steps, next(steps, None))
+        await self._go_on(steps, next(steps, _NOTHING))
 
-    async def _go_on(self, steps: _Steps[None], found: Slice | _Arriving | None) -> None:
+    async def _go_on(self, steps: _Steps[None], found: object) -> None:
         """Do the rest of a request, in as many turns of the loop as the share of each allows."""
         loop = asyncio.get_running_loop()
-        while found is not None:
+        while found is not _NOTHING:
             if isinstance(found, _Arriving):
                 await self._partitions.arrivals.settled(found.partitions, found.size_bytes)
-                found = next(steps, None)
+                found = next(steps, _NOTHING)
             elif found is Slice.THREAD:
-                found = await loop.run_in_executor(self._threads, next, steps, None)
+                found = await loop.run_in_executor(self._threads, next, steps, _NOTHING)
             else:
                 await self._turns.pause()
-                found = next(steps, None)
+                found = next(steps, _NOTHING)
 
     def _serve_one(self, produce: _Produce) -> _Steps[None] | None:
         """Serve what most requests are, one batch; return the steps that are left if there is anything unusual."""
@@ -378,7 +382,7 @@ class ProduceHandler:
         endpoints: list[NodeEndpoint] = []
         if pending.refused and produce.header.api_version >= LEADER_DISCOVERY_SINCE:
             naming = name_leaders(self._cluster, produce.client, responses)
-            responses, endpoints = yield from in_slices(naming)
+            responses, endpoints = yield from naming
         pending.seal(
             (yield from encoded_answer(produce.reply, produce.header, responses, endpoints))
         )

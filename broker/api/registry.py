@@ -15,11 +15,11 @@ from headrace.broker.api.services import Services
 from headrace.broker.fetch.reader import FetchReader
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.network.request_context import Handler
-from headrace.broker.network.turn_share import TurnShare
 from headrace.daemon_threads import import_in_thread
 from headrace.invariants import require
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import advertised
+from headrace.turns import Work, turns_of
 
 # What a client needs to produce and to fetch is there at once.
 FIRST_KEYS: Final = (ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.API_VERSIONS, ApiKey.METADATA)
@@ -62,6 +62,7 @@ _LATER_HANDLERS: Final = "headrace.broker.api.later_handlers"
 def build_dispatcher(services: Services) -> ApiDispatcher:
     """Make the handlers that a client needs first, and the dispatcher that serves them and loads the others."""
     versions = advertised([*FIRST_KEYS, *LATER_KEYS])
+    connections = turns_of(Work.CONNECTIONS)
 
     async def load_others() -> Mapping[ApiKey, Handler]:
         await import_in_thread("api-handlers", _LATER_HANDLERS)
@@ -80,15 +81,15 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
             wall_clock_ms=services.wall_clock_ms,
             metrics=services.metrics,
             config=services.config.log,
-            turns=services.connection_turns,
+            turns=connections,
         ),
         fetch=FetchHandler(
-            reader=FetchReader(services.partitions, services.metrics, services.connection_turns),
+            reader=FetchReader(services.partitions, services.metrics, connections),
             cluster=services.cluster,
             sessions=FetchSessions(services.config.log.fetch_session_slots, services.rng),
             config=services.config.log,
             metrics=services.metrics,
-            turns=services.connection_turns,
+            turns=connections,
         ),
         handlers={
             ApiKey.API_VERSIONS: ApiVersionsHandler(
@@ -98,5 +99,5 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
         },
         load_others=load_others,
         metrics=services.metrics,
-        turns=TurnShare(services.clock_s),
+        turns=turns_of(Work.REQUESTS),
     )

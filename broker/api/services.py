@@ -9,7 +9,6 @@ from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.runtime.topic_logs import TopicLogs
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
@@ -31,5 +30,3 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     wall_clock_ms: Callable[[], int]
     metrics: RequestMetrics
     rng: random.Random
-    connection_turns: TurnShare  # of the work of connections, which includes Produce and Fetch
-    clock_s: Callable[[], float]  # fine and monotonic

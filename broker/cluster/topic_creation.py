@@ -11,6 +11,7 @@ from headrace.config.node import LogConfig
 from headrace.metadata.follower.client import MetadataClient, NewTopic, TopicResult
 from headrace.metadata.topic_names import is_valid_topic_name
 from headrace.protocol.errors import ErrorCode
+from headrace.turns import Work, turns_of
 
 logger = logging.getLogger("headrace.topics")
 
@@ -63,7 +64,7 @@ class TopicCreation:
                 results += await self._client.create_topics(some, validate_only=validate_only)
             else:
                 results += [TopicResult(topic.name, *_TOO_MANY, None) for topic in some]
-                await asyncio.sleep(0)
+                await turns_of(Work.REQUESTS).pause()
         if not validate_only:
             created = [result.name for result in results if result.error == ErrorCode.NONE]
             await self._partitions.wait_open(created, min(timeout_ms, OPENING_TIMEOUT_MS))

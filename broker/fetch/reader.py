@@ -11,7 +11,6 @@ from headrace.broker.fetch.enough import cut_off
 from headrace.broker.fetch.read_failures import ReadFailures
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.read_side import NO_LEADER_EPOCH, Isolation, ReadSide
 from headrace.broker.partition.registry import PartitionRegistry
@@ -21,6 +20,7 @@ from headrace.protocol.errors import ErrorCode
 from headrace.protocol.partition_checkpoint import AbortedEntry
 from headrace.storage.errors import StorageError
 from headrace.storage.record_batch import StreamRecordBatch
+from headrace.turns import Turns
 
 # How long an answer waits for the bucket: a bucket that hangs must not block data that is in memory. The read
 # continues without its Fetch, and the next Fetch of the same position joins it.
@@ -84,7 +84,7 @@ class FetchReader:
     """
 
     def __init__(
-        self, partitions: PartitionRegistry, metrics: RequestMetrics, turns: TurnShare
+        self, partitions: PartitionRegistry, metrics: RequestMetrics, turns: Turns
     ) -> None:
         self.partitions = partitions
         self.wakeups = partitions.wakeups  # of the sessions

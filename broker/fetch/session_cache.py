@@ -20,9 +20,9 @@ from headrace.broker.fetch.session import (
     SessionlessContext,
     next_epoch,
 )
-from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
+from headrace.turns import completed
 
 MAX_SESSION_ID: Final = 2**31 - 1
 EVICTION_MS: Final = 120_000  # a session that was not used for this long may be evicted

@@ -11,17 +11,16 @@ from typing import Any, Final
 from headrace.broker.network.client import Client, SecurityProtocol
 from headrace.broker.network.connection_bounds import ConnectionBounds, connections_possible
 from headrace.broker.network.session import Dispatcher, Session
-from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import Endpoint, NetworkConfig
 from headrace.network import ListeningAddress, Network
 from headrace.protocol.server_connection import ClaimedMemory
+from headrace.turns import Work, turns_of
 
 logger = logging.getLogger("headrace.network")
 
 DRAIN_MS = 1_000
 IDLE_CHECKS_PER_PERIOD = 10
 NO_TLS: Final[Mapping[str, ssl.SSLContext]] = MappingProxyType({})
-READERS_PER_TURN = 16  # that go on with a large request: a read of 1 MiB takes half a millisecond
 
 
 class Listener:
@@ -33,8 +32,8 @@ class Listener:
         self.config = config
         self._network = network
         self.clock_s = clock_s
-        self.turns = TurnShare(clock_s)
-        self.reads = TurnShare(clock_s, waiters_per_turn=READERS_PER_TURN)
+        self.turns = turns_of(Work.CONNECTIONS)
+        self.reads = turns_of(Work.READS)
         self.claims = ClaimedMemory()
         self._accepting = False
         self._listening: list[tuple[str, ListeningAddress]] = []  # listeners' names

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from headrace.broker.network.client import Client
-from headrace.broker.network.turn_share import TurnShare
 from headrace.protocol.acl import Access
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.headers import RequestHeader
+from headrace.turns import Turns
 
 # What of a request goes on as a task, when its first turn is over.
 RestOfRequest: TypeAlias = Coroutine[Any, Any, None]
@@ -21,7 +21,7 @@ class RequestContext:
     header: RequestHeader
     client: Client
     # A handler that goes through many things pauses after each few of them.
-    turns: TurnShare = field(compare=False)
+    turns: Turns = field(compare=False)
 
     @property
     def version(self) -> int:

@@ -4,7 +4,7 @@ Requests take effect and are answered in order. One request is in service at a t
 effect when it is appended, so the next Produce starts while the write of the last is inflight, bounded by
 `max_produce_inflight_requests` and `max_produce_inflight_bytes`. When a bound is reached, or a
 request must wait for the one in service, the socket is no longer read, and the client
-waits on its TCP window. All connections share a part of each turn of the event loop (`TurnShare`) to decode and start
+waits on its TCP window. All connections share a part of each turn of the event loop (`Turns`) to decode and start
 requests and to write answers: thousands of small ones may have come at once, on one connection or on many. When it
 is used up, a connection waits, unread, for its place in another turn; those that wait start one request each in turn.
 Another part of each turn is for reading: a client that sends 100 MB can fill its socket as fast as it is read.
@@ -21,7 +21,6 @@ from typing import Any, Final, Protocol
 
 from headrace.broker.network.client import Client
 from headrace.broker.network.reply import Activity, Reply
-from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import (
@@ -31,6 +30,7 @@ from headrace.protocol.server_connection import (
     Frame,
     ServerConnection,
 )
+from headrace.turns import Turns
 
 logger = logging.getLogger("headrace.network")
 
@@ -65,12 +65,12 @@ class Sessions(Protocol):
         ...
 
     @property
-    def turns(self) -> TurnShare:
+    def turns(self) -> Turns:
         """What all sessions may do in one turn of the loop."""
         ...
 
     @property
-    def reads(self) -> TurnShare:
+    def reads(self) -> Turns:
         """What all sessions may read in one turn of the loop."""
         ...
 
@@ -210,7 +210,7 @@ class Session(asyncio.BufferedProtocol):
         elif nbytes >= FIRST_BUFFER_BYTES and self._sessions.reads.is_over():
             self._rests = True
             self._set_reading(reading=False)
-            self._sessions.reads.call_later(self._read_on)
+            self._sessions.reads.another().add_done_callback(self._read_on)
 
     def pause_writing(self) -> None:
         """The client does not read: stop taking its requests until it does."""
@@ -351,7 +351,7 @@ class Session(asyncio.BufferedProtocol):
             and self._inflight_bytes < config.max_produce_inflight_bytes
         )
 
-    def _read_on(self) -> None:
+    def _read_on(self, _turn: asyncio.Future[None]) -> None:
         self._rests = False
         if not self.closed and not self._continues:
             self._set_reading(reading=self._may_read())

@@ -14,6 +14,7 @@ from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.readiness import Check, CheckResult, Readiness
 from headrace.config.node import TelemetryConfig
 from headrace.metadata.follower.log_admin import LogAdmin
+from headrace.turns import Turns
 
 if TYPE_CHECKING:
     from headrace.broker.admin.balance_http import AskBalance
@@ -124,6 +125,12 @@ class RoleAdmin:
         turns = self.node.turns
         self._additions.callback(setattr, turns, "who", turns.who)
         turns.who = who
+
+    def measure_turns(self, *works: Turns) -> None:
+        """Measure turns from the moment in which this work begins, however long none was done."""
+        for work in works:
+            work.on_turn.append(self.node.turns.wake)
+            self._additions.callback(work.on_turn.remove, self.node.turns.wake)
 
     def take_back(self) -> None:
         """Take everything back; it may be repeated."""

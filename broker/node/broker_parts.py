@@ -18,7 +18,6 @@ from headrace.broker.collectors.node_metrics import NodeCollector
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator, offsets_topic
 from headrace.broker.coordinator.runtime.topic_logs import CoordinatorElections, TopicLogs
 from headrace.broker.network.listener import Listener
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.partition.leadership import PartitionLeadership
 from headrace.broker.partition.registry import PartitionRegistry
@@ -110,7 +109,6 @@ class BrokerParts:
             self._offsets_logs,
             wall_clock_ms=wall_clock_ms,
             rng=rng,
-            clock_s=environment.monotonic_s,
         )
         self._subscribe(CoordinatorElections([self.coordinator.runtime]))
         self.requests = RequestMetrics(environment.monotonic_s)
@@ -120,7 +118,7 @@ class BrokerParts:
         self._client.subscribe(elections.image_changed)
         self._client.subscribe(TakenBackMoves(self._config.node_id).image_changed)
 
-    def dispatcher(self, connection_turns: TurnShare) -> ApiDispatcher:
+    def dispatcher(self) -> ApiDispatcher:
         """Every API handler, wired to these parts."""
         return build_dispatcher(
             Services(
@@ -135,8 +133,6 @@ class BrokerParts:
                 wall_clock_ms=self._environment.wall_clock_ms,
                 metrics=self.requests,
                 rng=self._environment.rng,
-                connection_turns=connection_turns,
-                clock_s=self._environment.monotonic_s,
             )
         )
 

@@ -267,7 +267,7 @@ class BrokerRole:
 
             client.tell_ability(is_able)
             self._added.expose(MoveCollector(moves.statistics))
-            dispatcher = parts.dispatcher(listener.turns)
+            dispatcher = parts.dispatcher()
             jobs = [
                 parts.engine.run(),
                 parts.leadership.run(),
@@ -345,7 +345,7 @@ class BrokerRole:
     def _show(self, client: MetadataClient, parts: BrokerParts, listener: Listener) -> None:
         added = self._added
         added.name_turns(parts.requests.take_latest)
-        listener.turns.on_turn = listener.reads.on_turn = self._admin.turns.wake
+        added.measure_turns(listener.turns, listener.reads)
         added.expose(
             parts.collector(listener),
             parts.background_collector(),

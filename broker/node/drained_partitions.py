@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from headrace.broker.partition.log_checkpoints import DrainedPartition, LogCheckpoints
 from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.image import MetadataImage
 from headrace.storage.ports import StreamMetadata
+from headrace.turns import Work, turns_of
 
 
 async def checkpoints_of(
@@ -18,7 +18,7 @@ async def checkpoints_of(
 ) -> LogCheckpoints:
     """Make what ends the partitions of a log with checkpoints; `streams` are those that its owner has open."""
     by_id = {it.stream_id: it for it in streams}
-    slices, now_ms = LoopSlices(), wall_clock_ms()
+    turns, now_ms = turns_of(Work.UPKEEP), wall_clock_ms()
     found: list[DrainedPartition] = []
     for topic in image.topics.values():
         overrides = image.topic_config(topic.name)
@@ -28,6 +28,6 @@ async def checkpoints_of(
             if data is not None and meta is not None:
                 latest_ms = now_ms + effective.timestamp_after_max_ms
                 found.append(DrainedPartition(data, meta, effective.segment_ms, latest_ms))
-        await slices.pause()
+        await turns.pause()
     expiration_ms = config.producer_id_expiration_ms
     return LogCheckpoints(found, producer_id_expiration_ms=expiration_ms, now_ms=now_ms)

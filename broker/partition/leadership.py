@@ -27,13 +27,13 @@ from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.configs import TOPIC_RESOURCE, changed_resources
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import FencedError, StorageError
 from headrace.storage.stream import Stream
+from headrace.turns import Work, turns_of
 
 logger = logging.getLogger("headrace.partition")
 
@@ -169,20 +169,20 @@ class PartitionLeadership:
             await self._follow_changed(tasks)
 
     async def _follow_changed(self, tasks: asyncio.TaskGroup) -> None:
-        slices = LoopSlices()
+        turns = turns_of(Work.METADATA)
         topic_ids, self._changed_topics = self._changed_topics, set()
         topics = filter(None, map(self._client.image.topic_by_id, topic_ids))
         for topic in sorted(topics, key=_place_in_a_start):
             for image in topic.partitions:
                 self._follow_one((topic.topic_id, image.partition), tasks)
                 await self._first_opened()
-                await slices.pause()
+                await turns.pause()
         if self._streams_changed:
             self._streams_changed = False
             for pause in list(self._pauses.values()):
                 if pause.is_elsewhere and not self._is_elsewhere(pause.led):
                     pause.over.set()
-                await slices.pause()
+                await turns.pause()
 
     async def _first_opened(self) -> None:
         """Let the first of as many as are opened at once come to its end before the others are looked at."""
@@ -239,7 +239,9 @@ class PartitionLeadership:
         """Open one partition after the other, until none waits."""
         while (key := self._queue.take()) is not None:
             await self._attempt(key, tasks)
-            await asyncio.sleep(0)  # an opening that reads nothing does not wait for anything
+            await turns_of(
+                Work.METADATA
+            ).pause()  # an opening that reads nothing does not wait for anything
         self._workers -= 1
 
     async def _attempt(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
@@ -418,7 +420,7 @@ class PartitionLeadership:
             partitions = self._registry.all()[::-1]
             while partitions:
                 partition = partitions.pop()  # what was deleted meanwhile is freed one by one
-                await asyncio.sleep(0)  # there may be very many
+                await turns_of(Work.UPKEEP).pause()  # there may be very many
                 partition.state.producers.expire(self._wall_clock_ms())
                 try:
                     await partition.checkpoints.trim()

@@ -11,8 +11,8 @@ from typing import Final
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.traffic import TrafficAverages, TrafficSample
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.rpc.loads import Loads
+from headrace.turns import Work, turns_of
 
 LOOKS_PER_WINDOW: Final = 30
 # After so many looks something is told: what has just begun to count would be taken for a broker without load.
@@ -51,9 +51,9 @@ class LoadMeter:
             self._looks = 0
             return
         self._looks += 1
-        slices = LoopSlices()
+        turns = turns_of(Work.UPKEEP)
         samples = _samples(self._partitions.all())
-        loads = await slices.run(self._averages.take(samples, self._clock_ms()))
+        loads = await turns.run(self._averages.take(samples, self._clock_ms()))
         self._loads = loads if self._looks >= LEAST_LOOKS else None
 
     def take_loads(self) -> Loads | None:

@@ -3,7 +3,6 @@
 A batch may decompress to millions of records, so they are walked over in slices (`headrace.protocol.records.walk`).
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 
 from headrace.broker.partition.append_rules import MAX_DECOMPRESSED_BYTES
@@ -15,6 +14,7 @@ from headrace.protocol.records.batch import newest_timestamp, parse_header
 from headrace.protocol.records.walk import walk_facts
 from headrace.protocol.records.window import Slice
 from headrace.storage.record_batch import StreamRecordBatch
+from headrace.turns import Work, turns_of
 
 READ_BYTES = 4 * 1024 * 1024
 
@@ -110,5 +110,5 @@ async def _timestamps(batch: StreamRecordBatch) -> AsyncIterator[tuple[int, int]
                     timestamp_ms = header.max_timestamp
                 yield header.base_offset + record.offset_delta, timestamp_ms
         else:
-            await asyncio.sleep(0)
+            await turns_of(Work.REQUESTS).pause()
         found = next(steps, None)

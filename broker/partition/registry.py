@@ -15,11 +15,11 @@ from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.transit import PartitionsInTransit
 from headrace.broker.partition.wakeups import Wakeups
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import PartitionImage, TopicImage
 from headrace.protocol.errors import ErrorCode
 from headrace.shrinking_dict import ShrinkingDict
+from headrace.turns import Work, turns_of
 
 Listener = Callable[[Partition], None]
 
@@ -202,7 +202,7 @@ class PartitionRegistry:
     async def _wait(self, topics: Iterable[TopicImage | None], *, until_attempted: bool) -> None:
         waiter = _Waiter(until_attempted=until_attempted)
         self._waiters[waiter] = None
-        slices = LoopSlices()
+        turns = turns_of(Work.METADATA)
         try:
             for topic in topics:
                 for each in topic.partitions if topic is not None else ():
@@ -211,7 +211,7 @@ class PartitionRegistry:
                         waiter.keys.add(key)
                         if not until_attempted:
                             self.on_missed(key)
-                    await slices.pause()
+                    await turns.pause()
             waiter.begin()
             await waiter.done
         finally:

@@ -22,6 +22,7 @@ from headrace.broker.partition.time_index import NO_TIMESTAMP, TimeIndex
 from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.storage.errors import StorageError
+from headrace.turns import Work, turns_of
 
 logger = logging.getLogger("headrace.partition")
 
@@ -81,7 +82,7 @@ class Retention:
                 partitions = self._partitions.all()[::-1]
                 while partitions:
                     partition = partitions.pop()  # what was deleted meanwhile is freed one by one
-                    await asyncio.sleep(0)  # there may be very many
+                    await turns_of(Work.UPKEEP).pause()  # there may be very many
                     if partition not in self._deleting and self._due(partition):
                         self._deleting.add(partition)
                         tasks.create_task(self._delete(partition))

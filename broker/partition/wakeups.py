@@ -10,7 +10,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-READERS_PER_TURN: Final = 1_000  # less than a millisecond
+from headrace.turns import Turns, Work, turns_of
+
+READERS_PER_LOOK: Final = 64  # at the clock: some dozens of microseconds
 
 Reader = Callable[[], None]
 
@@ -23,8 +25,8 @@ class Wakeups:
 
     def __init__(self) -> None:
         self._due: deque[dict[Reader, None]] = deque()  # none of them empty
-        self._room = READERS_PER_TURN  # of this turn
-        self._counts = False  # this turn: another one gives room again
+        self._waits = False  # for another turn
+        self._turns: Turns | None = None  # of the loop that it runs on
 
     @property
     def is_behind(self) -> bool:
@@ -34,7 +36,14 @@ class Wakeups:
     def wake(self, readers: dict[Reader, None]) -> None:
         """Call readers, of which there is at least one: at once as long as this turn has room, else in other turns."""
         self._due.append(readers)
-        self._call()
+        if not self._waits:
+            turns = self._turns
+            if turns is None:
+                turns = self._turns = turns_of(Work.READERS)
+            if turns.is_over():
+                self._wait(turns)
+            else:
+                self._call(turns)
 
     async def caught_up(self) -> None:
         """Wait until all know who listened to what has moved by now."""
@@ -42,23 +51,31 @@ class Wakeups:
         self.wake({partial(_end, done): None})
         await done
 
-    def _call(self) -> None:
-        if not self._counts:
-            self._counts = True
-            asyncio.get_running_loop().call_soon(self._next_turn)
-        due = self._due
-        while due and self._room:
-            self._room -= 1
-            readers = due[0]
-            reader, _ = readers.popitem()
-            if not readers:
-                due.popleft()
-            reader()
+    def _wait(self, turns: Turns) -> None:
+        self._waits = True
+        turns.call_later(partial(self._go_on, turns))
 
-    def _next_turn(self) -> None:
-        self._room, self._counts = READERS_PER_TURN, False
-        if self._due:
-            self._call()
+    def _go_on(self, turns: Turns) -> None:
+        self._waits = False
+        self._call(turns)
+
+    def _call(self, turns: Turns) -> None:
+        due = self._due
+        try:
+            while due:
+                for _ in range(READERS_PER_LOOK):
+                    readers = due[0]
+                    reader, _ = readers.popitem()
+                    if not readers:
+                        due.popleft()
+                    reader()
+                    if not due:
+                        return
+                if turns.is_over():
+                    break
+        finally:
+            if due:
+                self._wait(turns)
 
 
 def _end(wait: asyncio.Future[None]) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator
 from typing import Final
 
 from headrace.daemon_threads import in_own_thread
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
@@ -30,6 +29,7 @@ from headrace.metadata.replay import replay_steps
 from headrace.metadata.rpc.requests import FetchEntries
 from headrace.metadata.rpc.responses import Entries
 from headrace.protocol.errors import ErrorCode
+from headrace.turns import Work, turns_of
 
 logger = logging.getLogger("headrace.metadata")
 
@@ -155,7 +155,7 @@ class LogFollower:
         return replayed if replayed.index >= max(index, self._image.index + 1) else None
 
     async def _replay(self, entries: tuple[LogEntry, ...]) -> None:
-        slices = LoopSlices()
+        turns = turns_of(Work.METADATA)
         image = self._image
         _require_next(image, entries[0])
         replayed = self._replayed_to(entries[-1].index)
@@ -163,11 +163,11 @@ class LogFollower:
             return await self._take_over(replayed)
         for entry in entries:
             _require_next(image, entry)
-            records = await slices.run(decode_records_steps(entry.payload))
-            image = await slices.run(
+            records = await turns.run(decode_records_steps(entry.payload))
+            image = await turns.run(
                 replay_steps(image, records, index=entry.index, term=entry.term)
             )
-            await slices.pause()
+            await turns.pause()
         return await self._change(image, still_used=image)
 
     async def _take_over(self, image: MetadataImage) -> None:
@@ -175,9 +175,9 @@ class LogFollower:
         await self._change(image, still_used=self._image)
 
     async def _change(self, image: MetadataImage, *, still_used: MetadataImage) -> None:
-        slices = LoopSlices()
+        turns = turns_of(Work.METADATA)
         for prepare in self._preparing:
-            await slices.run(prepare(self._image, image))
+            await turns.run(prepare(self._image, image))
         await self._freeing.collect(self._image, still_used)
         self._publish(image)
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Generator
 from typing import Final
 
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.image import MetadataImage
+from headrace.turns import Work, turns_of
 
 STEP_PARTS: Final = 2_000  # less than two milliseconds; fewer are freed with their image
 LOOK_AGAIN_S: Final = 0.25  # while something still uses them
@@ -53,21 +53,21 @@ class PartsFreeing:
 
     async def collect(self, old: MetadataImage, new: MetadataImage) -> None:
         """Take over what the new image lacks; to be called before it replaces the old one."""
-        gone = await LoopSlices().run(parts_gone(old, new))
+        gone = await turns_of(Work.UPKEEP).run(parts_gone(old, new))
         if gone and not self._parts:
             self._looks = 0
-            asyncio.get_running_loop().call_soon(self._step)
+            turns_of(Work.UPKEEP).call_later(self._step)
         self._parts += gone
 
     def _step(self) -> None:
-        parts, loop = self._parts, asyncio.get_running_loop()
+        parts = self._parts
         if self._looks < MAX_LOOKS and sys.getrefcount(parts[-1]) > _UNUSED:
             self._looks += 1
-            loop.call_later(LOOK_AGAIN_S, self._step)
+            asyncio.get_running_loop().call_later(LOOK_AGAIN_S, self._step)
             return
         del parts[-STEP_PARTS:]
         if parts:
-            loop.call_soon(self._step)
+            turns_of(Work.UPKEEP).call_later(self._step)
 
 
 def _unused() -> int:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.balance.described import described
 from headrace.metadata.balance.state import BalanceSettings, BalanceState
 from headrace.metadata.controller.balancing import WantedMove, begin_wanted
@@ -19,6 +18,7 @@ from headrace.metadata.rpc.requests import (
     DescribeBalance,
 )
 from headrace.metadata.rpc.responses import BalanceDescribed
+from headrace.turns import Work, turns_of
 
 logger = logging.getLogger("headrace.controller")
 
@@ -81,9 +81,9 @@ class Balancer:
             state.drop_plan()
             return
         if not state.has_plan and len(self._image().moves) < self._max_moves:
-            slices = LoopSlices()
-            view = await slices.run(state.view(self._image(), self._clocks.boot_ms()))
-            state.adopt(await slices.run(state.plan_for(view)), self._clocks.boot_ms())
+            turns = turns_of(Work.UPKEEP)
+            view = await turns.run(state.view(self._image(), self._clocks.boot_ms()))
+            state.adopt(await turns.run(state.plan_for(view)), self._clocks.boot_ms())
             self._tell_unreached()
         taken = state.take(self._image(), self._clocks.boot_ms())
         if not taken:
@@ -121,10 +121,10 @@ class Balancer:
 
     async def describe(self, request: DescribeBalance) -> BalanceDescribed:
         """Describe the balance, and for a dry run what it would do now."""
-        slices = LoopSlices()
+        turns = turns_of(Work.UPKEEP)
         now_ms = self._clocks.boot_ms()
         waits_for = self.state.waits_for(self._image(), now_ms)
-        view = await slices.run(self.state.view(self._image(), now_ms))
-        planned = await slices.run(self.state.plan_for(view)) if request.dry_run else None
+        view = await turns.run(self.state.view(self._image(), now_ms))
+        planned = await turns.run(self.state.plan_for(view)) if request.dry_run else None
         boot_to_wall_ms = self._clocks.wall_ms() - self._clocks.boot_ms()
         return described(self.state, view, waits_for, planned, boot_to_wall_ms)

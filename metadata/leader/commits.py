@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
 from headrace.metadata.image import MetadataImage
@@ -27,6 +26,7 @@ from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.replay import replay_steps
 from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
+from headrace.turns import Work, turns_of
 
 MAX_PROPOSALS: Final = 10_000  # waiting; beyond that they are refused
 MAX_GROUP_PROPOSALS: Final = 1_000
@@ -170,7 +170,7 @@ class Committer:
             self._stop(group)
 
     async def _decide(self, group: _Group) -> None:
-        slices = LoopSlices()
+        turns = turns_of(Work.METADATA)
         while (
             self._proposals
             and len(group.proposals) < MAX_GROUP_PROPOSALS
@@ -179,8 +179,8 @@ class Committer:
             proposal = self._proposals.popleft()
             if proposal.answer.done():
                 continue
-            await slices.run(group.decide(proposal, self._inputs()))
-            await slices.pause()
+            await turns.run(group.decide(proposal, self._inputs()))
+            await turns.pause()
 
     async def _commit(self, group: _Group) -> None:
         """Commit the group, or confirm the leadership if there is nothing to commit, and answer."""

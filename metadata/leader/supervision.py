@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Protocol
 
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.controller.brokers import fence_broker, require_broker, unfence_broker
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.drains import due_logs, is_drain_over, settle_log
@@ -27,6 +26,7 @@ from headrace.metadata.rpc.requests import (
 )
 from headrace.metadata.rpc.responses import HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
+from headrace.turns import Work, turns_of
 
 logger = logging.getLogger("headrace.controller")
 
@@ -224,7 +224,7 @@ class BrokerSupervision:
         if not reasons:
             return
         ended = sorted(reasons, key=lambda it: (it.topic_id, it.partition))
-        slices = LoopSlices()
+        turns = turns_of(Work.METADATA)
         for move in ended:
             logger.warning(
                 "taking back the move of a partition",
@@ -235,7 +235,7 @@ class BrokerSupervision:
                     "reason": reasons[move],
                 },
             )
-            await slices.pause()
+            await turns.pause()
         await self._committer.propose(lambda image, _: take_back(ended, image))
 
 

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from headrace.loop_slices import LoopSlices
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.follower.entry_buffer import EntryBuffer
 from headrace.metadata.follower.freeing import PartsFreeing
@@ -18,6 +17,7 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.codec import decode_records_steps
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.replay import replay_steps
+from headrace.turns import Work, turns_of
 
 OnChange = Callable[[MetadataImage, MetadataImage], None]
 
@@ -71,17 +71,17 @@ class AppliedLog:
         precomputed = self._precomputed.get(batch[-1].index)
         if precomputed is not None and precomputed.term == batch[-1].term:
             return precomputed
-        slices = LoopSlices()
+        turns = turns_of(Work.METADATA)
         image = self._image
         for entry in batch:
             try:
-                records = await slices.run(decode_records_steps(entry.payload))
+                records = await turns.run(decode_records_steps(entry.payload))
             except MetadataFormatError as error:
                 raise MetadataFormatError(f"entry {entry.index}: {error}") from error
-            image = await slices.run(
+            image = await turns.run(
                 replay_steps(image, records, index=entry.index, term=entry.term)
             )
-            await slices.pause()
+            await turns.pause()
         return image
 
     async def collect_gone(self, image: MetadataImage) -> None:

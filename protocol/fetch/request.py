@@ -27,7 +27,6 @@ from struct import Struct, error
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from headrace.loop_steps import completed
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
 from headrace.protocol.errors import ProtocolError
@@ -43,6 +42,7 @@ from headrace.protocol.primitives import (
     read_uvarint,
     skip_tagged_fields,
 )
+from headrace.turns import completed
 
 # What a session forgets is named beside what it is to have.
 MAX_FETCH_ELEMENTS: Final = 2 * MAX_ARRAY_ELEMENTS

@@ -8,7 +8,6 @@ event loop lets others run there.
 from collections.abc import Generator, Mapping
 from typing import Any, Final, Protocol, runtime_checkable
 
-from headrace.loop_steps import completed, freed
 from headrace.protocol import headers
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS, accepts
@@ -23,6 +22,7 @@ from headrace.protocol.message_writing import (
 )
 from headrace.protocol.messages.registry import REQUESTS, RESPONSES
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, STEP_ELEMENTS, Reader
+from headrace.turns import completed, freed
 
 FLAT_BYTES: Final = 1024  # a body of no more is read without a stop
 FREED_AT_ONCE: Final = 32  # elements, which may have some dozens of their own

@@ -13,7 +13,6 @@ from headrace.loop_clock import loop_ms
 from headrace.storage.cache.cached_block import CachedBlock
 from headrace.storage.cache.data_blocks import DataBlockCache, DataBlockStatistics
 from headrace.storage.cache.index_cache import IndexCacheStatistics, ObjectIndexCache
-from headrace.storage.cache.loop_pace import LoopPace
 from headrace.storage.cache.read_ahead import AheadRequest, ReadAhead
 from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, StorageError
 from headrace.storage.objects.index_block import IndexEntry, ObjectIndex
@@ -21,6 +20,7 @@ from headrace.storage.ports import ObjectManager, ObjectRange, ObjectStore, Obje
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.request_budget import RequestBudget
 from headrace.task_failures import report_unexpected
+from headrace.turns import Work, turns_of
 
 OBJECTS_PER_PLAN = 8
 MAX_REPLANS = 5
@@ -62,7 +62,6 @@ class BlockCache:
         )
         self._ahead = ReadAhead(min(config.max_read_ahead_bytes, data_bytes // WINDOW_SHARE))
         self._ahead_tasks: dict[asyncio.Task[None], None] = {}
-        self._pace = LoopPace()
         self._small_reads: dict[int, int] = {}  # by object, the latest last
 
     @property
@@ -182,7 +181,7 @@ class BlockCache:
             for block in blocks:
                 if reading.is_done():
                     break
-                await self._pace.share(block.work_bytes(reading.room_bytes))
+                await turns_of(Work.COLD_READS).pause()
                 await self._take(reading, block, limit)
         return True
 

@@ -55,10 +55,6 @@ class CachedBlock:
         self._data: memoryview | None = None
         self._resume: dict[int, int] = {}  # offset -> position of its batch in the data
 
-    def work_bytes(self, wanted_bytes: int) -> int:
-        """About as many bytes as `collect` will look at: all when the block is not verified yet."""
-        return self.entry.size if self._data is None else min(self.entry.size, wanted_bytes)
-
     def collect(self, start: int, end: int, max_size_bytes: int, *, with_first: bool) -> Collected:
         """Decode batches from the one that holds `start` on.
 

@@ -5,7 +5,6 @@ bucket, and an index of its own. Blocks include their checksums; an index entry 
 Blocks are not joined: objects with too small blocks are rewritten instead (`plan.is_worth_copying`).
 """
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +17,7 @@ from headrace.storage.errors import CorruptObjectError
 from headrace.storage.objects.footer import Footer, encode_footer
 from headrace.storage.objects.index_block import IndexEntry, encode_entry
 from headrace.storage.ports import Buffer, CopiedRange, StreamRange
+from headrace.turns import Work, turns_of
 
 ENTRIES_PER_STEP: Final = 256  # after so many, the event loop may run other tasks
 
@@ -82,7 +82,7 @@ async def _append_shifted(
         last = entry
         index += encode_entry(entry._replace(position=entry.position - first.position + position))
         if number % ENTRIES_PER_STEP == 0:
-            await asyncio.sleep(0)
+            await turns_of(Work.UPKEEP).pause()
     if first is None or last is None or last.end_offset != live.end_offset:
         raise CorruptObjectError(f"the index does not hold {live}")
     return first, last

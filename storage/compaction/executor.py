@@ -50,6 +50,7 @@ from headrace.storage.ports import (
     StreamRange,
     StreamSetCommit,
 )
+from headrace.turns import Work, turns_of
 
 logger = logging.getLogger("headrace.storage.compaction")
 
@@ -159,7 +160,7 @@ class Compactor:
             await self._guarded(self._reclaim(found))
         for stream_id, epoch in self._streams():
             await self._repeat(partial(self._next_of_stream, stream_id, epoch), max_groups)
-            await asyncio.sleep(0)
+            await turns_of(Work.UPKEEP).pause()
 
     async def _repeat(
         self, step: Callable[[], Coroutine[None, None, bool]], max_times: int
@@ -281,7 +282,7 @@ class Compactor:
         ranges = iter(found.ranges)
         while step := list(islice(ranges, RECLAIM_RANGES_PER_STEP)):
             live += _live_bytes(found.object_id, step, source.index)
-            await asyncio.sleep(0)
+            await turns_of(Work.UPKEEP).pause()
         if live * 2 <= source.index.data_bytes and live <= self._set_limits.max_bytes:
             await self._merge_stream_sets([found])
         return True

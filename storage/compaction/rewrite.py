@@ -4,7 +4,6 @@ Memory: one window per source, and of each output (a Stream Set Object, and at m
 Object at the same time) one chunk here and what the store has inflight.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 
@@ -21,6 +20,7 @@ from headrace.storage.ports import (
     StreamObject,
     StreamRange,
 )
+from headrace.turns import Work, turns_of
 
 CHUNK_BYTES = 4 * 1024 * 1024
 PACE_BYTES = 1024 * 1024  # after this much work, the event loop may run other tasks
@@ -32,7 +32,7 @@ Spend = Callable[[int], Awaitable[None]]
 
 async def _give_way(size_bytes: int) -> None:
     del size_bytes
-    await asyncio.sleep(0)
+    await turns_of(Work.UPKEEP).pause()
 
 
 class RewriteError(Exception):

@@ -21,6 +21,7 @@ from headrace.storage.request_budget import RequestBudget
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.plan import StreamSlice, UploadPlan
 from headrace.storage.upload.retry import Retrying
+from headrace.turns import Work, turns_of
 
 # Encoding yields to the loop after either: about 1 ms of checksums, about 1 ms of headers.
 ENCODE_STEP_BYTES = 4 * 1024 * 1024
@@ -123,7 +124,7 @@ class ObjectUpload:
             await self.retrying.call("put object", put)
             while written.parts:  # to free a million Python objects at once would block the loop
                 del written.parts[-RELEASE_STEP_PARTS:]
-                await asyncio.sleep(0)
+                await turns_of(Work.UPKEEP).pause()
         return prepared, written.size_bytes
 
     async def _encode(self, slices: Sequence[StreamSlice]) -> WrittenObject:
@@ -136,7 +137,7 @@ class ObjectUpload:
                 size_bytes += sum([len(batch.payload) for batch in step])
                 if records >= ENCODE_STEP_RECORDS or size_bytes >= ENCODE_STEP_BYTES:
                     records = size_bytes = 0
-                    await asyncio.sleep(0)
+                    await turns_of(Work.UPKEEP).pause()
         written = writer.finish()
         covered = [(each.stream_id, each.start_offset, each.end_offset) for each in written.ranges]
         planned = [

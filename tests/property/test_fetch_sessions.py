@@ -18,11 +18,10 @@ from headrace.broker.fetch.reader import FetchReader, PartitionRead, ReadResult,
 from headrace.broker.fetch.session import FetchContext, FetchSession, IncrementalContext
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
-from headrace.loop_steps import completed
 from headrace.protocol.fetch.request import FetchPartition
 from headrace.protocol.records.record import Record
+from headrace.turns import Turns, completed
 from tests.unit.broker.cluster_scene import NOW_MS, FakeRegistry, ServedPartition, topic_id
 from tests.unit.broker.fetch.session_scene import finished, request
 
@@ -84,7 +83,7 @@ class SessionMachine(RuleBasedStateMachine):
             for index in INDEXES:
                 self.registry.serve(topic, self.numbers[topic], index)
         metrics = RequestMetrics(lambda: 0.0)
-        self.reader = FetchReader(self.registry, metrics, TurnShare(lambda: 0.0))  # type: ignore[arg-type]
+        self.reader = FetchReader(self.registry, metrics, Turns(lambda: 0.0, 1.0))  # type: ignore[arg-type]
         self.sessions = FetchSessions(3, FixedIds())  # type: ignore[arg-type]
         self.session_id = self.epoch = 0
         self.model: dict[Key, Naive] = {}

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.loop_steps import completed
 from headrace.protocol import fetch, messages, produce
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.headers import RequestHeader, parse_request_header
 from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
+from headrace.turns import completed
 from tests.fuzz.random_messages import MessageMaker
 
 SEEDS = st.integers(0, 2**32)

@@ -4,7 +4,7 @@ from tests.seeded.bug import SeededBug
 
 _API = "tests/unit/broker/api"
 _SESSION = "tests/unit/broker/network/test_session.py"
-_SHARE = "tests/unit/broker/network/test_turn_share.py"
+_SHARE = "tests/unit/headrace/test_turns.py"
 
 BUGS = (
     SeededBug(
@@ -51,8 +51,8 @@ BUGS = (
     SeededBug(
         "turns-05",
         "a request whose share of a turn is used up goes on",
-        "broker/network/turn_share.py",
-        "TurnShare.pause",
+        "headrace/turns.py",
+        "Turns.pause",
         "self.is_used_up()",
         "False",
         f"{_SHARE}::test_those_that_wait_get_a_turn_each_in_their_order",
@@ -60,8 +60,8 @@ BUGS = (
     SeededBug(
         "turns-06",
         "all requests that wait go on in the same turn",
-        "broker/network/turn_share.py",
-        "TurnShare._next_turn",
+        "headrace/turns.py",
+        "Turns._next_turn",
         """
             waiter.set_result(None)
             return
@@ -156,7 +156,7 @@ BUGS = (
         "broker/network/session.py",
         "Session._advance",
         "not is_due and self._sessions.turns.is_used_up()",
-        "not is_due and TurnShare(lambda: 0.0).is_used_up()",
+        "not is_due and Turns(lambda: 0.0, 1.0).is_used_up()",
         f"{_SESSION}"
         "::test_all_connections_together_have_one_share_of_a_turn_and_start_requests_in_turn",
     ),

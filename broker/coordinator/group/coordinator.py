@@ -86,11 +86,8 @@ class GroupCoordinator:
         *,
         wall_clock_ms: Callable[[], int],
         rng: random.Random,
-        clock_s: Callable[[], float],
     ) -> None:
-        self.runtime = CoordinatorRuntime(
-            group_kind(config), logs, wall_clock_ms=wall_clock_ms, clock_s=clock_s
-        )
+        self.runtime = CoordinatorRuntime(group_kind(config), logs, wall_clock_ms=wall_clock_ms)
         self._rng = rng
         self._deleting: set[str] = set()  # groups of many offsets that are being deleted
 

@@ -17,8 +17,8 @@ from headrace.broker.coordinator.runtime.driver import ShardDriver, ShardState
 from headrace.broker.coordinator.runtime.ports import CoordinatorLogs
 from headrace.broker.coordinator.runtime.shard import DeletedTopic, Instant, R, S, ShardKind
 from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
-from headrace.broker.network.turn_share import TurnShare
 from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.turns import Work, turns_of
 
 MAX_LOAD_WAIT_MS: Final = 2_000  # of a request, until its partition is here and loaded
 
@@ -32,7 +32,6 @@ class CoordinatorRuntime(Generic[S, R]):
         logs: CoordinatorLogs,
         *,
         wall_clock_ms: Callable[[], int],
-        clock_s: Callable[[], float],
     ) -> None:
         self._kind = kind
         self._logs = logs
@@ -40,7 +39,7 @@ class CoordinatorRuntime(Generic[S, R]):
         self._drivers: dict[int, ShardDriver[S, R]] = {}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._tasks: asyncio.TaskGroup | None = None
-        self.turns = TurnShare(clock_s)  # of the loads and rewrites of all partitions
+        self.turns = turns_of(Work.COORDINATORS)  # of the loads and rewrites of all partitions
         self.statistics = CoordinatorStatistics()
 
     @property

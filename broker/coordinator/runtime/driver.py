@@ -38,13 +38,13 @@ from headrace.broker.coordinator.runtime.shard import (
     ShardKind,
 )
 from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.damage import DamagedRange
 from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.batch import NO_PRODUCER_ID
 from headrace.protocol.records.errors import RecordsError
 from headrace.task_failures import report_error
+from headrace.turns import Turns
 
 T = TypeVar("T")
 Operation = Callable[[S, Instant], ShardDecision[R, T]]
@@ -92,7 +92,7 @@ class ShardDriver(Generic[S, R]):
         *,
         image: Callable[[], MetadataImage],
         clock: Callable[[], Instant],
-        turns: TurnShare,
+        turns: Turns,
         statistics: CoordinatorStatistics,
     ) -> None:
         self._kind = kind

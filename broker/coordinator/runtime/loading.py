@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 
 from headrace.broker.coordinator.runtime.ports import CoordinatorLog
 from headrace.broker.coordinator.runtime.shard import NO_PRODUCER_EPOCH, Shard
-from headrace.broker.network.turn_share import ITEMS_PER_LOOK, TurnShare
 from headrace.broker.partition.damage import DamagedRange
 from headrace.protocol.records.batch import NO_PRODUCER_ID, split_batches
 from headrace.protocol.records.control import decode_marker
 from headrace.protocol.records.record import RecordReader
+from headrace.turns import ITEMS_PER_LOOK, Turns
 
 # What one batch may decompress to. The broker writes none compressed; a tool that copies a topic may.
 MAX_DECOMPRESSED_BYTES: Final = 64 * 1024 * 1024
@@ -32,7 +32,7 @@ async def replay_log(
     log: CoordinatorLog,
     shard: Shard[Any],
     decode: Callable[[RecordReader], Iterator[tuple[object | None, int]]],
-    turns: TurnShare,
+    turns: Turns,
 ) -> LoadedLog:
     """Replay all records of a log, and the ends of transactions; return how much there was.
 

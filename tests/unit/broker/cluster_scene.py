@@ -7,7 +7,6 @@ from uuid import UUID
 
 from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import Handler, RequestContext
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.append_rules import AppendOrigin
 from headrace.broker.partition.arrivals import Arrivals
 from headrace.broker.partition.opening_queue import PartitionKey
@@ -41,6 +40,7 @@ from headrace.protocol.messages import (
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.record_batch import StreamRecordBatch
+from headrace.turns import Turns
 from tests.unit.broker.partition.fakes import FakeEngine, FakeStream, call_at_once
 
 NOW_MS = 1_700_000_000_000
@@ -346,7 +346,7 @@ def context_of(
 ) -> RequestContext:
     """A request that came in at 10.0.0.1:9092."""
     header = RequestHeader(int(api_key), version, 7, client_id)
-    return RequestContext(header, client_of(listener), TurnShare(lambda: 0.0))
+    return RequestContext(header, client_of(listener), Turns(lambda: 0.0, 1.0))
 
 
 async def ask_async(

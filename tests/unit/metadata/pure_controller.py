@@ -5,7 +5,6 @@ from uuid import UUID
 
 import pytest
 
-from headrace.loop_steps import completed
 from headrace.metadata.admin import topic_deletion
 from headrace.metadata.controller.brokers import fence_broker, unfence_broker
 from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
@@ -47,6 +46,7 @@ from headrace.metadata.rpc.requests import (
     TrimStream,
 )
 from headrace.metadata.rpc.responses import StreamsClosed, StreamsOpened
+from headrace.turns import completed
 
 EVERY_FILE = (LogReach(LogMedium.FILE, "/wals"),)
 CLUSTER_ID = "cluster"

@@ -382,7 +382,7 @@ async def test_a_fault_in_a_decision_ends_it_without_a_trace():
 
 @scenario
 async def test_long_work_lets_others_have_their_turn(monkeypatch):
-    monkeypatch.setattr("headrace.loop_slices.LOOP_SLICE_S", 0)
+    monkeypatch.setattr("headrace.turns.Work.share_s", 0.0)
     scene = Scene()
     turns = 0
 
@@ -423,7 +423,7 @@ async def turns_until(scene, reached):
 @scenario
 async def test_a_change_of_many_records_lets_others_have_their_turn(monkeypatch):
     """As the deletion of a topic of 50,000 partitions."""
-    monkeypatch.setattr("headrace.loop_slices.LOOP_SLICE_S", 0)
+    monkeypatch.setattr("headrace.turns.Work.share_s", 0.0)
     scene = Scene()
     change, turns = await turns_until(scene, lambda _turns: scene.keys)
     assert len(scene.keys) == 10 * STEP_RECORDS
@@ -433,7 +433,7 @@ async def test_a_change_of_many_records_lets_others_have_their_turn(monkeypatch)
 
 @scenario
 async def test_who_stops_while_a_change_is_decided_has_written_nothing_of_it(monkeypatch):
-    monkeypatch.setattr("headrace.loop_slices.LOOP_SLICE_S", 0)
+    monkeypatch.setattr("headrace.turns.Work.share_s", 0.0)
     scene = Scene()
     change, _ = await turns_until(scene, lambda turns: turns >= 3)
     with pytest.raises(ControllerUnavailableError):

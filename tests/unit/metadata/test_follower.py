@@ -4,7 +4,6 @@ import threading
 
 import pytest
 
-from headrace import loop_slices
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
@@ -135,7 +134,7 @@ async def test_listeners_hear_of_each_batch(controller):
 @scenario
 async def test_what_comes_before_a_change_takes_many_steps(controller, monkeypatch):
     """Each lets others have their turn; the image changes after the last, together with the listeners' call."""
-    monkeypatch.setattr(loop_slices, "LOOP_SLICE_S", -1.0)
+    monkeypatch.setattr("headrace.turns.Work.share_s", 0.0)
     controller.create("a")
     follower = following(Log(controller.entries))
     seen = []
@@ -235,7 +234,7 @@ async def test_a_snapshot_replaced_while_it_is_read_is_begun_anew(controller, mo
 
 @scenario
 async def test_long_batches_let_others_have_their_turn(controller, monkeypatch):
-    monkeypatch.setattr("headrace.loop_slices.LOOP_SLICE_S", 0)
+    monkeypatch.setattr("headrace.turns.Work.share_s", 0.0)
     controller.create("a")
     follower = following(Log(controller.entries))
     turns = 0

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from headrace.loop_steps import completed
 from headrace.protocol import generated, messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
@@ -21,6 +20,7 @@ from headrace.protocol.generator.tables import format_table, parse_table
 from headrace.protocol.message_writing import MAX_ANSWER_BYTES, Output
 from headrace.protocol.messages.registry import REQUESTS
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, Reader
+from headrace.turns import completed
 from tests.fuzz.random_messages import MessageMaker, built
 
 DESCRIPTION = """// A licence.

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import pytest
 
-from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
@@ -21,6 +20,7 @@ from headrace.protocol.produce import (
     encode_appended,
     encode_produce_response,
 )
+from headrace.turns import completed
 
 TOPIC_ID = UUID(int=7)
 CLASSIC = bytes.fromhex(

@@ -20,7 +20,6 @@ from headrace.broker.api.sync_group import SyncGroupHandler
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import Handler, RequestContext
-from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
@@ -34,6 +33,7 @@ from headrace.protocol.messages import (
     encode_request,
     encode_response,
 )
+from headrace.turns import Turns
 from tests.unit.broker.coordinator.fake_log import WALL_MS, FakeLogs
 from tests.unit.broker.coordinator.virtual_time import settle
 
@@ -149,7 +149,7 @@ async def ask(handler: Handler, request: Any, version: int) -> Any:
     context = RequestContext(
         header,
         Client("PLAINTEXT", client_host="10.0.0.1", local_host="10.0.0.2", local_port=9092),
-        TurnShare(lambda: 0.0),
+        Turns(lambda: 0.0, 1.0),
     )
     response = await handler.handle(context, decoded)
     answer = encode_response(response, version, header.correlation_id)
@@ -167,7 +167,6 @@ async def group_broker(*, loaded: bool = True) -> AsyncIterator[GroupBroker]:
         logs,
         wall_clock_ms=lambda: WALL_MS,
         rng=random.Random(1),
-        clock_s=lambda: 0.0,
     )
     if not loaded:
         logs.logs[0].hold_reads()

@@ -12,10 +12,8 @@ from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.fetch.reader import FetchReader
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.network.client import Client
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import Endpoint, LogConfig, NetworkConfig
-from headrace.loop_steps import completed
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.headers import RequestHeader, parse_request_header
@@ -23,6 +21,7 @@ from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
 from headrace.protocol.messages import FetchRequest, ProduceRequest, encode_request
 from headrace.protocol.produce import ProducePartitionResponse, ProduceTopicResponse
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.turns import Turns, completed
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
     NOW_MS,
@@ -73,15 +72,15 @@ class Broker:
             wall_clock_ms=lambda: NOW_MS,
             metrics=metrics,
             config=LogConfig(),
-            turns=TurnShare(lambda: 0.0),
+            turns=Turns(lambda: 0.0, 1.0),
         )
         self.fetch = FetchHandler(
-            reader=FetchReader(registry, metrics, TurnShare(lambda: 0.0)),
+            reader=FetchReader(registry, metrics, Turns(lambda: 0.0, 1.0)),
             cluster=self.cluster,
             sessions=FetchSessions(10, random.Random(1)),
             config=LogConfig(),
             metrics=metrics,
-            turns=TurnShare(lambda: 0.0),
+            turns=Turns(lambda: 0.0, 1.0),
         )
 
     def produced(self, version: int, client: Client, topic: str, number: int) -> Any:

@@ -9,11 +9,11 @@ from headrace.broker.api.described_topics import DescribedTopics
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import RequestContext
-from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.metadata.records.brokers import FenceBrokerRecord, FenceReason
 from headrace.protocol.headers import RequestHeader
 from headrace.protocol.messages import MetadataResponse, decode_response, encode_response
+from headrace.turns import Turns
 from tests.unit.broker.cluster_scene import (
     FakeClient,
     broker_records,
@@ -41,7 +41,7 @@ class Cluster:
         self, number: int, *, version: int = VERSION, listener: str = "PLAINTEXT"
     ) -> Any:
         header = RequestHeader(3, version, 1, "test")
-        turns = TurnShare(lambda: 0.0, share_s=0.0)  # every step waits for a turn of its own
+        turns = Turns(lambda: 0.0, share_s=0.0)  # every step waits for a turn of its own
         context = RequestContext(header, Client(listener, local_host="one", local_port=9092), turns)
         seen = self.view.seen_by(context.client)
         topic = seen.image.topic_by_id(topic_id(number))

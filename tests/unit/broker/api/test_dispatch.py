@@ -9,7 +9,6 @@ import pytest
 from headrace.broker.api.dispatch import MAX_LARGE_REQUESTS, ApiDispatcher
 from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import RequestContext
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
@@ -23,6 +22,7 @@ from headrace.protocol.messages import (
 )
 from headrace.protocol.primitives import STEP_ELEMENTS
 from headrace.protocol.server_connection import Frame
+from headrace.turns import Turns
 from tests.unit.broker.reply_fake import FakeReply
 
 CLIENT = Client("OUTSIDE", client_host="10.0.0.9", local_host="10.0.0.1", local_port=9092)
@@ -94,7 +94,7 @@ class Broker:
             handlers={ApiKey.LIST_GROUPS: self.groups},
             load_others=self.load_others,
             metrics=self.metrics,
-            turns=TurnShare(self.turn_clock),
+            turns=Turns(self.turn_clock, 0.005),
         )
 
     async def load_others(self) -> dict[ApiKey, Any]:
@@ -180,7 +180,7 @@ def test_the_handler_is_told_who_asks_through_which_listener() -> None:
     broker.dispatch(ApiKey.LIST_GROUPS, 0)
     ((context, _),) = broker.groups.asked
     assert context == RequestContext(
-        RequestHeader(16, 0, 7, "test"), CLIENT, TurnShare(lambda: 0.0)
+        RequestHeader(16, 0, 7, "test"), CLIENT, Turns(lambda: 0.0, 1.0)
     )
     assert (context.version, context.client_id) == (0, "test")
 
@@ -302,6 +302,7 @@ def test_small_requests_of_many_connections_share_the_turns_of_the_loop(where: s
             done = now
         await asyncio.gather(*serving)
 
+    broker.turn_clock.tick_s = 1.0
     asyncio.run(serve())
 
 

@@ -13,7 +13,6 @@ from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.fetch.reader import MAX_COLD_WAIT_MS, FetchReader
 from headrace.broker.fetch.session_cache import FetchSessions
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig, NetworkConfig
 from headrace.protocol.api_keys import ApiKey
@@ -22,6 +21,7 @@ from headrace.protocol.headers import parse_request_header
 from headrace.protocol.messages import FetchRequest, encode_request
 from headrace.protocol.records.record import Record
 from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
+from headrace.turns import Turns
 from tests.simulation import virtual_time
 from tests.unit.broker.cluster_scene import NODE_ID, NOW_MS, FakeRegistry, context_of, topic_id
 from tests.unit.broker.reply_fake import FakeReply
@@ -81,9 +81,7 @@ class Broker:
         self.throttle_ms = 0
         self.log = self.registry.serve("t", 1, leader_epoch=3)
         self.metrics = RequestMetrics(lambda: 0.0)
-        turns = TurnShare(
-            lambda: 0.0, share_s=0.0
-        )  # every piece of work waits for a turn of its own
+        turns = Turns(lambda: 0.0, share_s=0.0)  # every piece of work waits for a turn of its own
         self.handler = FetchHandler(
             reader=FetchReader(self.registry, self.metrics, turns),  # type: ignore[arg-type]
             cluster=ClusterView(lambda: self.registry.client.image, NODE_ID, NetworkConfig()),

@@ -8,7 +8,7 @@ import pytest
 
 from headrace.broker.fetch.reader import SLICE_PARTITIONS, ReadResult
 from headrace.broker.fetch.session import FetchSession, SessionPartition
-from headrace.broker.partition.wakeups import READERS_PER_TURN
+from headrace.broker.partition.wakeups import READERS_PER_LOOK
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from tests.simulation import virtual_time
@@ -156,12 +156,14 @@ def waiting_sessions(broker: ManyPartitions, number: int) -> list[FakeReply]:
     return replies
 
 
-def test_sessions_hear_of_what_one_confirmation_has_moved_in_many_turns() -> None:
+def test_sessions_hear_of_what_one_confirmation_has_moved_in_many_turns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Twenty that wait on 10,000 partitions take the loop for 0.1 s otherwise, whenever all of them move."""
 
     async def run() -> None:
         broker = ManyPartitions(SLICE_PARTITIONS)
-        sessions = 4 * READERS_PER_TURN // SLICE_PARTITIONS
+        sessions = 4
         broker.handler._sessions._max_slots = sessions
         waiting_sessions(broker, sessions)
         await turns(20 * sessions)
@@ -183,18 +185,21 @@ def test_sessions_hear_of_what_one_confirmation_has_moved_in_many_turns() -> Non
                 before = told
                 await asyncio.sleep(0)
                 longest = max(longest, told - before)
-        assert longest <= READERS_PER_TURN
+        assert longest <= READERS_PER_LOOK
         await cancel_all()
 
+    monkeypatch.setattr("headrace.turns.Work.share_s", 0.0)
     virtual_time.run(run())
 
 
-def test_what_was_acknowledged_is_answered_before_all_sessions_have_heard_of_it() -> None:
+def test_what_was_acknowledged_is_answered_before_all_sessions_have_heard_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A client that has its acknowledgement tells another one, whose Fetch does not wait."""
 
     async def run() -> None:
         broker = ManyPartitions(SLICE_PARTITIONS)
-        sessions = 2 * READERS_PER_TURN // SLICE_PARTITIONS
+        sessions = 2
         broker.handler._sessions._max_slots = sessions + 1
         waiting_sessions(broker, sessions)
         await broker.begin()
@@ -207,6 +212,7 @@ def test_what_was_acknowledged_is_answered_before_all_sessions_have_heard_of_it(
         assert told(reply) == list(range(SLICE_PARTITIONS))
         await cancel_all()
 
+    monkeypatch.setattr("headrace.turns.Work.share_s", 0.0)
     virtual_time.run(run())
 
 

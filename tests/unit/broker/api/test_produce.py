@@ -16,7 +16,6 @@ import zstandard
 from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.client import Client
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition import append_rules, arrivals
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, AppendOrigin
 from headrace.broker.partition.arrivals import MAX_UNKNOWN_MS
@@ -34,6 +33,7 @@ from headrace.protocol.records.batch import HEADER_BYTES, encode_header, parse_h
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, EngineFailedError
+from headrace.turns import Turns
 from tests.simulation import virtual_time
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
@@ -113,7 +113,7 @@ class Broker:
             wall_clock_ms=lambda: self.now_ms,
             metrics=self.metrics,
             config=config,
-            turns=TurnShare(
+            turns=Turns(
                 lambda: 0.0, share_s=0.0
             ),  # every piece of work waits for a turn of its own
         )

@@ -8,7 +8,6 @@ from headrace.broker.api.dispatch import ApiDispatcher
 from headrace.broker.api.registry import build_dispatcher
 from headrace.broker.api.services import Services
 from headrace.broker.network.client import Client
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
 from headrace.metadata.image import MetadataImage
@@ -34,7 +33,7 @@ SERVED = {
 }  # fmt: skip
 
 
-def dispatcher() -> ApiDispatcher:
+async def dispatcher() -> ApiDispatcher:
     """Of a broker whose parts do not matter."""
     part: Any = SimpleNamespace(wakeups=None, image=MetadataImage(), transit=None, node_id=1)
     services = Services(
@@ -49,8 +48,6 @@ def dispatcher() -> ApiDispatcher:
         wall_clock_ms=lambda: NOW_MS,
         metrics=RequestMetrics(lambda: 0.0),
         rng=random.Random(1),
-        connection_turns=TurnShare(lambda: 0.0),
-        clock_s=lambda: 0.0,
     )
     return build_dispatcher(services)
 
@@ -58,13 +55,14 @@ def dispatcher() -> ApiDispatcher:
 def advertised() -> dict[int, tuple[int, int]]:
     """What a client is told."""
     reply = FakeReply()
-    rest = dispatcher().dispatch(
-        Frame(RequestHeader(18, 0, 7, ""), memoryview(b""), 0),
-        Client("PLAINTEXT"),
-        reply,  # type: ignore[arg-type]
-    )
-    assert rest is not None
-    run(rest)
+
+    async def ask() -> None:
+        frame = Frame(RequestHeader(18, 0, 7, ""), memoryview(b""), 0)
+        rest = (await dispatcher()).dispatch(frame, Client("PLAINTEXT"), reply)  # type: ignore[arg-type]
+        if rest is not None:
+            await rest
+
+    run(ask())
     rows = reply.response(ApiKey.API_VERSIONS, 0).api_keys
     assert len({row.api_key for row in rows}) == len(rows)
     return {row.api_key: (row.min_version, row.max_version) for row in rows}
@@ -82,7 +80,11 @@ def test_transactions_are_not_advertised_while_they_are_not_served() -> None:
 
 
 def test_every_key_that_is_advertised_has_a_handler_once_all_are_loaded() -> None:
-    loaded = dispatcher()
-    run(loaded.load())
+    async def load() -> ApiDispatcher:
+        loaded = await dispatcher()
+        await loaded.load()
+        return loaded
+
+    loaded = run(load())
     own_codecs = {ApiKey.PRODUCE, ApiKey.FETCH}
     assert {ApiKey(key) for key in loaded._handlers} | own_codecs == SERVED

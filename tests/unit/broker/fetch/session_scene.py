@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from headrace.broker.fetch.session import FetchContext, FetchSession, SessionPartition
-from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
+from headrace.turns import completed
 
 
 class FakeLog:

@@ -10,11 +10,9 @@ import pytest
 from headrace.broker.fetch.reader import MAX_COLD_READS, FetchReader, ReadResult, withheld
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
-from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.read_side import Isolation
 from headrace.broker.partition.traffic import Traffic
 from headrace.broker.telemetry.request_metrics import RequestMetrics
-from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition
 from headrace.storage.errors import (
@@ -25,6 +23,7 @@ from headrace.storage.errors import (
     OffsetOutOfRangeError,
     StorageError,
 )
+from headrace.turns import Turns, completed
 from tests.unit.broker.cluster_scene import (
     FakeClient,
     FakeRegistry,
@@ -49,7 +48,7 @@ class Log:
             self.batch_bytes = served.fill(4)
             served.data.cold_below = 4 if topic in cold else 0
         self.metrics = RequestMetrics(lambda: 0.0)
-        self.reader = FetchReader(self.registry, self.metrics, TurnShare(lambda: 0.0))  # type: ignore[arg-type]
+        self.reader = FetchReader(self.registry, self.metrics, Turns(lambda: 0.0, 1.0))  # type: ignore[arg-type]
 
     def __getitem__(self, topic: str) -> Any:
         return self.registry.served[topic, 0].data

@@ -24,9 +24,9 @@ from headrace.broker.fetch.session_cache import (
     MAX_SESSION_PARTITIONS,
     FetchSessions,
 )
-from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import FetchPartition
+from headrace.turns import completed
 from tests.unit.broker.fetch.session_scene import FakeLog, Read, asks, finished, request, session_of
 
 BY_NAME = 12

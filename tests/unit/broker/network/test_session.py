@@ -11,10 +11,10 @@ import pytest
 from headrace.broker.network.client import Client
 from headrace.broker.network.reply import Reply
 from headrace.broker.network.session import SMALL_READ_BYTES, Session
-from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import FRAMES_AT_ONCE, READ_BYTES, ClaimedMemory, Frame
+from headrace.turns import Turns
 
 PRODUCE, OTHER = 0, 3
 
@@ -76,8 +76,8 @@ class FakeSessions:
         self.room = room
         self.config = NetworkConfig()
         self.clock = self.clock_s = Clock()
-        self.turns = TurnShare(self.clock, share_s=1.0)
-        self.reads = TurnShare(self.clock, share_s=1.0, waiters_per_turn=2)
+        self.turns = Turns(self.clock, share_s=1.0)
+        self.reads = Turns(self.clock, share_s=1.0)
         self.claims = ClaimedMemory()
         self.tasks: list[Coroutine[Any, Any, None]] = []
         self.closed = 0
@@ -783,6 +783,7 @@ async def test_a_connection_that_rests_reads_nothing_when_it_is_answered() -> No
     connection.dispatcher.answer(1)
     assert connection.transport.written == [b"1"]
     assert not connection.transport.reading
+    await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert connection.transport.reading
 

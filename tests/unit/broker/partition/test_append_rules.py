@@ -9,7 +9,6 @@ import pytest
 from headrace.broker.partition import append_rules
 from headrace.broker.partition.append_rules import Rejection, Validated, ValidationLimits
 from headrace.config.topic import EffectiveTopicConfig
-from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import check_crc, encode_header, parse_header
 from headrace.protocol.records.compression import (
@@ -20,6 +19,7 @@ from headrace.protocol.records.compression import (
 )
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
 from headrace.protocol.records.window import Slice
+from headrace.turns import completed
 from tests.unit.protocol.records.framings import PLAIN, UNUSUAL, Form
 
 NOW_MS = 1_700_000_000_000

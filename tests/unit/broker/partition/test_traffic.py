@@ -3,8 +3,8 @@
 import pytest
 
 from headrace.broker.partition.traffic import MAX_TOLD, Traffic, TrafficAverages, TrafficSample
-from headrace.loop_steps import completed
 from headrace.metadata.rpc.loads import Loads, PartitionLoad, TrafficRates
+from headrace.turns import completed
 
 WINDOW_MS = 300_000
 STEP_MS = 10_000

@@ -1,6 +1,5 @@
 """A pure controller whose brokers tell loads, for tests of the balance's state."""
 
-from headrace.loop_steps import completed
 from headrace.metadata.balance.cluster import BalancePlan
 from headrace.metadata.balance.state import BalanceSettings, BalanceState, DecidedMove
 from headrace.metadata.controller.balancing import WantedMove, begin_wanted
@@ -12,6 +11,7 @@ from headrace.metadata.rpc.requests import (
     Reassignment,
     StreamToClose,
 )
+from headrace.turns import completed
 from tests.unit.metadata.pure_controller import PureController
 
 MIB = 1 << 20

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.loop_steps import completed
 from headrace.metadata.balance.cluster import (
     BalancePlan,
     BalanceView,
@@ -22,6 +21,7 @@ from headrace.metadata.balance.cluster import (
 )
 from headrace.metadata.balance.planner import plan
 from headrace.metadata.balance.shares import Shares
+from headrace.turns import completed
 
 MIB = 1 << 20
 MINUTE_MS = 60_000

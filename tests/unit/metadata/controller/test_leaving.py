@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 
 from headrace.config.dynamic_keys import DRAIN_KEY
-from headrace.loop_steps import completed
 from headrace.metadata.controller.leaving import (
     MAX_MOVES,
     MIN_MOVES,
@@ -26,6 +25,7 @@ from headrace.metadata.rpc.requests import (
     Reassignment,
 )
 from headrace.protocol.errors import ErrorCode
+from headrace.turns import completed
 from tests.unit.metadata.pure_controller import PureController
 
 NODES = (1, 2, 3)

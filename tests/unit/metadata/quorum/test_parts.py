@@ -74,7 +74,7 @@ async def test_what_was_precomputed_is_not_replayed_again_but_for_entries_of_ano
 
 @scenario
 async def test_a_snapshot_overtakes_what_is_being_replayed(monkeypatch):
-    monkeypatch.setattr("headrace.loop_slices.LOOP_SLICE_S", 0)
+    monkeypatch.setattr("headrace.turns.Work.share_s", 0.0)
     log = AppliedLog(MetadataImage(), lambda old, new: None)
     log.committed(tuple(entry(it) for it in range(1, 5)))
     replaying = asyncio.ensure_future(apply(log))

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from headrace.loop_steps import completed
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
@@ -24,6 +23,7 @@ from headrace.protocol.messages import (
 from headrace.protocol.messages.codec import FREED_AT_ONCE, free_steps
 from headrace.protocol.messages.registry import RESPONSES
 from headrace.protocol.primitives import STEP_ELEMENTS
+from headrace.turns import completed
 from tests.unit.counted_steps import counted
 
 TOPIC = MetadataResponse.MetadataResponseTopic

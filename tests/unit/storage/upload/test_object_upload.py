@@ -251,6 +251,7 @@ def test_encoding_lets_others_run(monkeypatch):
         rig = Rig()
         monkeypatch.setattr(object_upload, "ENCODE_STEP_RECORDS", 8)
         monkeypatch.setattr(object_upload, "ENCODE_STEP_BYTES", 1000)
+        monkeypatch.setattr("headrace.turns.Work.share_s", 0.0)
         turns = 0
 
         async def other():

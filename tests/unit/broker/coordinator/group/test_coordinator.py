@@ -46,7 +46,6 @@ def new_coordinator(logs: FakeLogs) -> GroupCoordinator:
         port,
         wall_clock_ms=lambda: WALL_MS,
         rng=random.Random(7),
-        clock_s=lambda: 0.0,
     )
 
 
@@ -290,12 +289,15 @@ def test_the_empty_group_id() -> None:
 
 
 def test_member_ids_come_from_the_entropy_given() -> None:
-    first, second = new_coordinator(FakeLogs(1)), new_coordinator(FakeLogs(1))
-    member_id = first.new_member_id("my-client")
-    assert member_id == second.new_member_id("my-client")
-    assert member_id.startswith("my-client-")
-    assert UUID(member_id.removeprefix("my-client-")).version == 4
-    assert first.new_member_id("my-client") != member_id
+    async def test() -> None:
+        first, second = new_coordinator(FakeLogs(1)), new_coordinator(FakeLogs(1))
+        member_id = first.new_member_id("my-client")
+        assert member_id == second.new_member_id("my-client")
+        assert member_id.startswith("my-client-")
+        assert UUID(member_id.removeprefix("my-client-")).version == 4
+        assert first.new_member_id("my-client") != member_id
+
+    run(test)
 
 
 def test_deleted_topics_are_forgotten_in_every_partition() -> None:

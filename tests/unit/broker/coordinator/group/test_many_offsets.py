@@ -15,10 +15,10 @@ from headrace.broker.coordinator.group.requests import CommitRequest, OffsetEntr
 from headrace.broker.coordinator.group.shard import CHECKS_AT_ONCE, OFFSETS_AT_ONCE, GroupShard
 from headrace.broker.coordinator.runtime.batching import MAX_BATCH_RECORDS
 from headrace.broker.coordinator.runtime.shard import DeletedTopic, Turn
-from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.batch import parse_header
+from headrace.turns import Turns
 from tests.unit.broker.coordinator.fake_log import (
     WALL_MS,
     FakeLogs,
@@ -40,10 +40,9 @@ async def coordinator_of(logs: FakeLogs) -> AsyncIterator[GroupCoordinator]:
         logs,
         wall_clock_ms=lambda: WALL_MS,
         rng=random.Random(7),
-        clock_s=lambda: 0.0,
     )
     # Every piece of work waits for a turn of its own.
-    coordinator.runtime.turns = TurnShare(lambda: 0.0, share_s=0.0)
+    coordinator.runtime.turns = Turns(lambda: 0.0, share_s=0.0)
     coordinator.runtime.on_election(0)
     task = asyncio.create_task(coordinator.runtime.run())
     await settle()

@@ -86,7 +86,6 @@ class Scene:
             counter_kind(self.shards, self.events),
             self.logs,
             wall_clock_ms=lambda: NOW_MS,
-            clock_s=lambda: 0.0,
         )
         self.elections = CoordinatorElections([self.runtime])
         self.client.subscribe(self.elections.image_changed)
@@ -507,7 +506,13 @@ def test_records_of_a_transaction_count_from_its_end_on(marker: Marker) -> None:
 
 
 def test_the_topic_is_created_as_the_kind_says() -> None:
-    s = Scene(created=False)
-    run(s.logs.ensure_topic)
+    s: Scene
+
+    async def test() -> None:
+        nonlocal s
+        s = Scene(created=False)
+        await s.logs.ensure_topic()
+
+    run(test)
     assert s.client.calls == [("create_topics", [NewTopic("counters", 2, TOPIC.configs)], False)]
     assert s.logs.partition_for(A) == 0

@@ -26,12 +26,12 @@ from headrace.broker.coordinator.runtime import batching
 from headrace.broker.coordinator.runtime.driver import ShardDriver, ShardState
 from headrace.broker.coordinator.runtime.shard import DeletedTopic
 from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
-from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.turns import Turns
 from tests.unit.broker.coordinator.fake_log import (
     WALL_MS,
     FakeLog,
@@ -52,7 +52,7 @@ def new_driver(
     config: GroupConfig = CONFIG,
     statistics: CoordinatorStatistics | None = None,
 ) -> GroupDriver:
-    turns = TurnShare(lambda: 0.0, share_s=0.0)  # every piece of work waits for a turn of its own
+    turns = Turns(lambda: 0.0, share_s=0.0)  # every piece of work waits for a turn of its own
     return ShardDriver(
         group_kind(config),
         partition,

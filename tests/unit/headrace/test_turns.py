@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Generator
+from itertools import pairwise
 
 import pytest
 
-from headrace.broker.network.turn_share import ITEMS_PER_LOOK, TurnShare
+from headrace.turns import ITEMS_PER_LOOK, MAX_TURN_S, Turns, Work, turns_of
 
 
 class Clock:
@@ -24,7 +25,7 @@ async def next_turn() -> None:
 def test_work_goes_on_until_the_share_is_used_up() -> None:
     async def test() -> None:
         clock = Clock()
-        turns = TurnShare(clock, share_s=1.0)
+        turns = Turns(clock, share_s=1.0)
         turn = 0
 
         async def count() -> None:
@@ -53,7 +54,7 @@ def test_work_goes_on_until_the_share_is_used_up() -> None:
 def test_those_that_wait_get_a_turn_each_in_their_order() -> None:
     async def test() -> None:
         clock = Clock()
-        turns = TurnShare(clock, share_s=1.0)
+        turns = Turns(clock, share_s=1.0)
         log: list[tuple[str, int]] = []
         turn = 0
 
@@ -78,7 +79,7 @@ def test_those_that_wait_get_a_turn_each_in_their_order() -> None:
 def test_one_that_was_cancelled_keeps_nobody_waiting() -> None:
     async def test() -> None:
         clock = Clock()
-        turns = TurnShare(clock, share_s=1.0)
+        turns = Turns(clock, share_s=1.0)
         assert not turns.is_used_up()
         clock.now_s += 1.0
         given_up, waiting = (asyncio.create_task(turns.pause()) for _ in range(2))
@@ -93,7 +94,7 @@ def test_one_that_was_cancelled_keeps_nobody_waiting() -> None:
 def test_items_are_looked_at_in_their_order_and_in_several_turns() -> None:
     async def test() -> None:
         clock = Clock()
-        turns = TurnShare(clock, share_s=1.0)
+        turns = Turns(clock, share_s=1.0)
         seen = []
         others = 0
 
@@ -122,7 +123,7 @@ def test_many_short_lists_are_as_much_work_as_a_long_one() -> None:
 
     async def test(each: int) -> int:
         clock = Clock()
-        turns = TurnShare(clock, share_s=1.0)
+        turns = Turns(clock, share_s=1.0)
         others = 0
 
         async def other() -> None:
@@ -152,7 +153,7 @@ def test_steps_are_run_to_their_end() -> None:
         return "done"
 
     async def test() -> None:
-        turns = TurnShare(lambda: 0.0)
+        turns = Turns(lambda: 0.0, 1.0)
         assert await turns.run(steps(fails=False)) == "done"
         with pytest.raises(ValueError, match="a bug"):
             await turns.run(steps(fails=True))
@@ -160,21 +161,40 @@ def test_steps_are_run_to_their_end() -> None:
     asyncio.run(test())
 
 
-def test_waiters_of_a_turn_may_be_bounded() -> None:
-    """What they do takes no time of their call, such as to read on."""
+def test_as_many_are_woken_as_the_turns_before_had_room_for() -> None:
+    """What they do takes no time of their wake-up, such as to read on: only the turns get longer."""
 
+    async def test(piece_s: float) -> list[int]:
+        clock = Clock()
+        turns = Turns(clock, share_s=1.0)
+        done = 0
+
+        async def wait() -> None:
+            nonlocal done
+            await turns.another()
+            clock.now_s += piece_s
+            done += 1
+
+        waiting = [asyncio.create_task(wait()) for _ in range(40)]
+        await next_turn()
+        seen = [0]
+        while done < len(waiting):
+            await next_turn()
+            seen.append(done)
+        return [after - before for before, after in pairwise(seen) if after > before]
+
+    assert asyncio.run(test(0.0)) == [1, 2, 4, 8, 16, 9]
+    assert max(asyncio.run(test(0.3))) == 4
+    assert max(asyncio.run(test(5.0))) <= 2
+
+
+def test_all_work_of_a_class_on_one_loop_shares_its_turns() -> None:
     async def test() -> None:
-        share = TurnShare(lambda: 0.0, waiters_per_turn=2)
-        called: list[int] = []
-        for number in range(5):
-            share.call_later(lambda number=number: called.append(number))  # type: ignore[misc]
-        seen = []
-        for _ in range(4):
-            await asyncio.sleep(0)
-            seen.append(len(called))
-        assert seen == [2, 4, 5, 5]
+        assert turns_of(Work.UPKEEP) is turns_of(Work.UPKEEP)
+        assert turns_of(Work.UPKEEP) is not turns_of(Work.METADATA)
 
     asyncio.run(test())
+    assert sum(work.share_s for work in Work) == pytest.approx(MAX_TURN_S)
 
 
 def test_what_is_called_and_waits_again_uses_the_rest_of_the_share() -> None:
@@ -182,7 +202,7 @@ def test_what_is_called_and_waits_again_uses_the_rest_of_the_share() -> None:
 
     async def test() -> None:
         clock = Clock()
-        share = TurnShare(clock, share_s=1.0)
+        share = Turns(clock, share_s=1.0)
         done: list[int] = []
 
         def piece(number: int) -> None:

@@ -1,0 +1,201 @@
+"""Shares the turns of the event loop among all that a node does on it.
+
+A turn is what the loop does between two looks at its sockets and devices. Meanwhile no record is acknowledged, no
+lease is renewed and no other client is served, so none may be long. But a request may name 100,000 things, an answer
+may be 100 MB, one change of the metadata may have 100,000 records, a coordinator's log is replayed for seconds, and a
+thousand connections may each send something small or wait for the same record.
+
+So work is done in pieces of less than a millisecond, and `Work` names its classes. All work of one class together has
+a share of each turn, in time; the shares add up to `MAX_TURN_S`. Work that finds the share of its class used up waits
+for another turn, first come, first served.
+
+What is pure, and so cannot wait, is written as `Steps`: a generator that stops after each piece. Whoever runs it
+decides whether others have a turn in between: `Turns.run`, or `completed`, which does all at once.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from enum import Enum
+from typing import Any, Final, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
+
+MAX_TURN_S: Final = 0.02
+MAX_WAKES: Final = 256  # of those that wait, in one turn, however short the turns are
+ITEMS_PER_LOOK: Final = 32  # at the clock: some microseconds each
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[None, None, T]
+
+
+class Work(Enum):
+    """A class of work, and its share of a turn in seconds."""
+
+    CONNECTIONS = (
+        1,
+        0.005,
+    )  # small requests, the slices of Produce and Fetch, and the writing of answers
+    READS = 2, 0.003  # what sockets have of large requests
+    READERS = 3, 0.001  # telling fetch sessions that partitions have moved
+    REQUESTS = 4, 0.003  # requests that are long, or wait for something
+    COORDINATORS = 5, 0.002  # loads and rewrites of coordinators' logs
+    METADATA = 6, 0.003  # changes of the metadata, and opening what they say
+    UPKEEP = 7, 0.0015  # uploads, compaction, retention, drains, balancing, metrics
+    COLD_READS = 8, 0.0015  # checking and decoding blocks from the bucket
+
+    @property
+    def share_s(self) -> float:
+        """Its share of a turn."""
+        return self.value[1]
+
+
+class Turns:
+    """What is left of this turn for work of one class, and who waits for the next ones."""
+
+    def __init__(self, clock_s: Callable[[], float], share_s: float) -> None:
+        """Make the turns of one class; `clock_s` is monotonic."""
+        self._clock_s = clock_s
+        self._share_s = share_s
+        self._unlooked = 0  # items since the last look at the clock
+        self._ends_s: float | None = None  # of the share of this turn; None before its first use
+        self._began_s = 0.0
+        self._wakes = 0  # of those that waited, in the last turn
+        # One for each piece of work at most: a task that waits, or what to call.
+        self._waiters: deque[asyncio.Future[None] | Callable[[], None]] = deque()
+        self.on_turn: list[Callable[[], None]] = []  # called when the share of a turn begins
+
+    def is_used_up(self) -> bool:
+        """Whether the share of this turn is used up, or others wait for the next one; begins it otherwise."""
+        ends_s = self._ends_s
+        if ends_s is None:
+            ends_s = self._begin_turn()
+        return bool(self._waiters) or self._clock_s() >= ends_s
+
+    def is_over(self) -> bool:
+        """Whether the share of this turn is used up, not counting those that wait for the next; begins it otherwise."""
+        ends_s = self._begin_turn() if self._ends_s is None else self._ends_s
+        return self._clock_s() >= ends_s
+
+    def call_later(self, work: Callable[[], None]) -> None:
+        """Call `work`, which never raises, in another turn. It does one small piece at once, and asks again after it.
+
+        As many are called in a turn as its share allows.
+        """
+        self._waiters.append(work)
+        if self._ends_s is None:
+            self._begin_turn()
+
+    def another(self) -> asyncio.Future[None]:
+        """Give what is done in another turn, after all who have waited before; also cancelled by who gives up."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        if self._ends_s is None:
+            self._begin_turn()
+        return waiter
+
+    async def pause(self) -> None:
+        """Wait for another turn if the share of this one is used up. To be called after each small piece of work."""
+        if self.is_used_up():
+            await self.another()
+
+    async def each(self, items: Iterable[T], per_look: int = ITEMS_PER_LOOK) -> AsyncIterator[T]:
+        """Go through items, and let others run when the share of a turn is used up, which is looked at now and then.
+
+        Items of all calls count together, and each call counts as one: many short lists are as much work as a long one.
+        """
+        for item in items:
+            yield item
+            self._unlooked += 1
+            if self._unlooked >= per_look:
+                self._unlooked = 0
+                await self.pause()
+        self._unlooked += 1
+        if self._unlooked >= per_look:
+            self._unlooked = 0
+            await self.pause()
+
+    async def batches(self, items: Sequence[T], size: int) -> AsyncIterator[Sequence[T]]:
+        """Go through items in batches, and let others run after each when the share of a turn is used up."""
+        for start in range(0, len(items), size):
+            yield items[start : start + size]
+            await self.pause()
+
+    async def run(self, steps: Generator[object, None, T]) -> T:
+        """Run steps in as many turns as they take; return their result."""
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            await self.pause()
+
+    def _begin_turn(self) -> float:
+        ends_s = self._begin_share()
+        self._end_later()
+        return ends_s
+
+    def _begin_share(self) -> float:
+        self._began_s = now_s = self._clock_s()
+        self._ends_s = ends_s = now_s + self._share_s
+        for call in self.on_turn:
+            call()
+        return ends_s
+
+    def _end_later(self) -> None:
+        asyncio.get_running_loop().call_soon(self._next_turn)
+
+    def _next_turn(self) -> None:
+        """Wake those that wait: twice as many as in the last turn if that was shorter than the share, else half.
+
+        A task that is woken goes on after this. What it takes is known when the next turn begins.
+        """
+        self._ends_s = None
+        waiters = self._waiters
+        if not waiters:
+            self._wakes = 0
+            return
+        is_short = self._clock_s() - self._began_s < self._share_s
+        self._wakes = max(1, min(2 * self._wakes, MAX_WAKES) if is_short else self._wakes // 2)
+        ends_s = self._begin_share()
+        left = self._wakes
+        while waiters and left:
+            waiter = waiters.popleft()
+            if not isinstance(waiter, asyncio.Future):
+                waiter()  # which may wait again
+                if self._clock_s() >= ends_s:
+                    break
+            elif not waiter.done():  # else it was cancelled
+                left -= 1
+                waiter.set_result(None)
+        self._end_later()  # behind the tasks that go on now
+
+
+_TURNS: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Work, Turns]]] = WeakKeyDictionary()
+
+
+def turns_of(work: Work) -> Turns:
+    """Give the turns of a class of work on the running loop; all nodes on it share them."""
+    loop = asyncio.get_running_loop()
+    of_loop = _TURNS.setdefault(loop, {})
+    found = of_loop.get(work)
+    if found is None:
+        found = of_loop[work] = Turns(loop.time, work.share_s)
+    return found
+
+
+def completed(steps: Generator[object, None, T]) -> T:
+    """Run few steps at once, and return their result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+
+def freed(items: list[Any], at_once: int) -> Steps[None]:
+    """Free the items of an unused list: very many of them take tens of milliseconds."""
+    while items:
+        del items[-at_once:]
+        yield
