@@ -9,15 +9,14 @@ So work is done in pieces of less than a millisecond, and `Work` names its class
 a share of each turn, in time; the shares add up to `MAX_TURN_S`. Work that finds the share of its class used up waits
 for another turn, first come, first served.
 
-What is pure, and so cannot wait, is written as `Steps`: a generator that stops after each piece. Whoever runs it
-decides whether others have a turn in between: `Turns.run`, or `completed`, which does all at once.
+What is pure, and so cannot wait, is written as `headrace.steps.Steps`.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from enum import Enum
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 from weakref import WeakKeyDictionary
 
 MAX_TURN_S: Final = 0.02
@@ -25,7 +24,6 @@ MAX_WAKES: Final = 256  # of those that wait, in one turn, however short the tur
 ITEMS_PER_LOOK: Final = 32  # at the clock: some microseconds each
 
 T = TypeVar("T")
-Steps: TypeAlias = Generator[None, None, T]
 
 
 class Work(Enum):
@@ -182,20 +180,3 @@ def turns_of(work: Work) -> Turns:
     if found is None:
         found = of_loop[work] = Turns(loop.time, work.share_s)
     return found
-
-
-def completed(steps: Generator[object, None, T]) -> T:
-    """Run few steps at once, and return their result."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-
-
-def freed(items: list[Any], at_once: int) -> Steps[None]:
-    """Free the items of an unused list: very many of them take tens of milliseconds."""
-    while items:
-        del items[-at_once:]
-        yield

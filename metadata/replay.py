@@ -4,7 +4,7 @@ Loading after a restart, following the log on a broker and decisions of the cont
 A record that does not fit is corruption or a bug: an assertion fails, and the process should end.
 """
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from headrace.invariants import require
@@ -20,7 +20,7 @@ from headrace.metadata.levels import METADATA_FEATURE, require_read
 from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
 from headrace.metadata.records.record import MetadataRecord
 from headrace.persistent_map import PersistentMap
-from headrace.turns import completed
+from headrace.steps import Steps, completed
 
 STEP_RECORDS: Final = 1_000
 
@@ -34,7 +34,7 @@ def replay(
 
 def replay_steps(
     image: MetadataImage, records: Iterable[MetadataRecord], *, index: int, term: int
-) -> Generator[None, None, MetadataImage]:
+) -> Steps[MetadataImage]:
     """Apply one whole batch, in steps of some milliseconds; return the image at its index.
 
     The entry that deletes a topic of 50,000 partitions has 100,000 records.

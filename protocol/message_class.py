@@ -1,17 +1,18 @@
 """What the classes of messages have in common. Pure."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
 from headrace.protocol.message_writing import Output
 from headrace.protocol.primitives import Reader
+from headrace.steps import Steps
 
 Read: TypeAlias = Callable[[Reader], Any]
-ReadSteps: TypeAlias = Callable[[Reader], Generator[None, None, Any]]
+ReadSteps: TypeAlias = Callable[[Reader], Steps[Any]]
 Write: TypeAlias = Callable[[bytearray, Any], None]
-WriteSteps: TypeAlias = Callable[[Output, Any], Generator[None, None, None]]
+WriteSteps: TypeAlias = Callable[[Output, Any], Steps[None]]
 
 
 class MessageStruct(msgspec.Struct):

@@ -62,7 +62,7 @@ from headrace.protocol.primitives import (
     skip_tagged_fields,
 )
 from headrace.protocol.records.window import Slice
-from headrace.turns import completed
+from headrace.steps import completed
 
 SLICE_PARTITIONS: Final = 100  # of a request, served in one turn of the loop, which others need too
 LOG_START_OFFSET_SINCE: Final = 5

@@ -7,7 +7,7 @@ The leader is -1 while none is alive, as Metadata has it.
 Source: `KafkaApis.handleProduceRequest`, `handleFetchRequest`, `getCurrentLeader`.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeVar
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.response import FetchTopicResponse
 from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
 from headrace.protocol.produce import ProduceTopicResponse
+from headrace.steps import Steps
 
 STEP_PARTITIONS: Final = 200
 MOVED: Final = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
@@ -27,7 +28,7 @@ Topic = TypeVar("Topic", ProduceTopicResponse, FetchTopicResponse)
 
 def name_leaders(
     cluster: ClusterView, client: Client, topics: Sequence[Topic]
-) -> Generator[None, None, tuple[list[Topic], list[NodeEndpoint]]]:
+) -> Steps[tuple[list[Topic], list[NodeEndpoint]]]:
     """Name the leader of each partition whose error says that another broker leads it, or at a newer epoch.
 
     It goes through `STEP_PARTITIONS` at a time.

@@ -8,7 +8,6 @@ want the same one find it made.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Generator
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from headrace.metadata.image import TopicImage
 from headrace.metadata.images.brokers import Brokers
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import EncodedElement, MetadataResponse, encode_element_steps
+from headrace.steps import Steps
 from headrace.turns import ITEMS_PER_LOOK
 
 LISTENER_NOT_FOUND_SINCE: Final = 6
@@ -85,9 +85,7 @@ class DescribedTopics:
             self.kept_bytes -= oldest.size_bytes
 
 
-def _description_steps(
-    seen: SeenCluster, topic: TopicImage, version: int
-) -> Generator[None, None, EncodedElement]:
+def _description_steps(seen: SeenCluster, topic: TopicImage, version: int) -> Steps[EncodedElement]:
     without_listener = ErrorCode.LEADER_NOT_AVAILABLE
     if version >= LISTENER_NOT_FOUND_SINCE:
         without_listener = ErrorCode.LISTENER_NOT_FOUND

@@ -7,7 +7,7 @@ those handlers are loaded when the node is ready, or when the first request want
 
 import asyncio
 import struct
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from headrace.broker.api.fetch import FetchHandler
@@ -21,6 +21,7 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import ApiVersions
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import Frame
+from headrace.steps import Steps
 from headrace.turns import Turns
 
 _SIZE = struct.Struct(">i")
@@ -102,7 +103,7 @@ class ApiDispatcher:
     async def _serve_large(
         self,
         context: RequestContext,
-        decoding: Generator[None, None, messages.KafkaMessage],
+        decoding: Steps[messages.KafkaMessage],
         reply: Reply,
     ) -> None:
         async with self._large:
@@ -111,7 +112,7 @@ class ApiDispatcher:
     async def _serve(
         self,
         context: RequestContext,
-        decoding: Generator[None, None, messages.KafkaMessage],
+        decoding: Steps[messages.KafkaMessage],
         reply: Reply,
     ) -> None:
         header, turns = context.header, self._turns

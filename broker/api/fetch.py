@@ -26,7 +26,7 @@ Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.4; KIP-74, KIP-9
 """
 
 import asyncio
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from headrace.broker.api.current_leaders import name_leaders
@@ -63,7 +63,8 @@ from headrace.protocol.fetch.response import (
 )
 from headrace.protocol.leader_discovery import NodeEndpoint
 from headrace.protocol.server_connection import Buffer
-from headrace.turns import Turns, freed
+from headrace.steps import Steps, freed
+from headrace.turns import Turns
 
 API = ApiKey.FETCH
 LOOK_FOR_ABANDONED_S = 5.0
@@ -125,9 +126,7 @@ class FetchHandler:
             return rest
         return self._go_on(steps, reply)
 
-    async def _go_on(
-        self, steps: Generator[None, None, RestOfRequest | None], reply: Reply
-    ) -> None:
+    async def _go_on(self, steps: Steps[RestOfRequest | None], reply: Reply) -> None:
         """Go on with a request that names many partitions, or has to know first what has moved."""
         await self._wakeups.caught_up()
         await self._turns.pause()
@@ -141,7 +140,7 @@ class FetchHandler:
 
     def _steps(
         self, context: RequestContext, body: memoryview, reply: Reply
-    ) -> Generator[None, None, RestOfRequest | None]:
+    ) -> Steps[RestOfRequest | None]:
         """Decode, and begin to serve; return what must run to complete the request."""
         version = context.version
         request = yield from decode_fetch_steps(version, body)
@@ -241,9 +240,7 @@ class FetchHandler:
             context.end()
         await self._turns.run(self._sessions.leave_closed())
 
-    def _answer(
-        self, fetch: "_Fetch", result: ReadResult, throttle_ms: int
-    ) -> Generator[None, None, list[Buffer]]:
+    def _answer(self, fetch: "_Fetch", result: ReadResult, throttle_ms: int) -> Steps[list[Buffer]]:
         """Make the answer, and free what it is made of, in slices: others must not wait for one of many partitions."""
         error, session_id = fetch.session.begin_answer(self._now_ms())
         header = fetch.context.header

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -18,6 +18,7 @@ from headrace.broker.partition.storage_errors import code_of
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.partition_checkpoint import AbortedEntry
+from headrace.steps import Steps
 from headrace.storage.errors import StorageError
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.turns import Turns
@@ -281,7 +282,7 @@ class FetchReader:
 
 def withheld(
     targets: Sequence[SessionPartition],
-) -> Generator[None, None, list[PartitionRead]]:
+) -> Steps[list[PartitionRead]]:
     """Answer partitions without a valid lease, in slices."""
     reads = []
     for number, target in enumerate(targets, start=1):

@@ -22,7 +22,7 @@ step of what is done in steps.
 Source: `FetchSession.scala` of Apache Kafka (FetchManager, FetchContext, FetchSessionCache).
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple, Protocol, TypeVar
 from uuid import UUID
@@ -30,6 +30,7 @@ from uuid import UUID
 from headrace.broker.network.reply import Activity
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition, FetchRequest
+from headrace.steps import Steps
 
 NO_SESSION: Final = 0
 FINAL_EPOCH: Final = -1
@@ -217,7 +218,7 @@ class FetchSession:
         self.changed: set[SessionPartition] = set()  # may have news; it listens to all others
         self.moved: set[SessionPartition] = set()  # those of them that moved since the last look
 
-    def update(self, request: FetchRequest) -> Generator[None, None, None]:
+    def update(self, request: FetchRequest) -> Steps[None]:
         """Add, change and forget partitions, `STEP_PARTITIONS` at a time, as long as the session is not closed."""
         for made, _ in enumerate(self._changes(request)):
             if made and made % STEP_PARTITIONS == 0:
@@ -225,7 +226,7 @@ class FetchSession:
                 if self.is_closed:
                     return
 
-    def _changes(self, request: FetchRequest) -> Generator[None, None, None]:
+    def _changes(self, request: FetchRequest) -> Steps[None]:
         """Add, change or forget one partition after the other; it stops before each."""
         partitions, by_id = self.partitions, self.by_id
         if request.isolation_level != self.isolation:
@@ -326,7 +327,7 @@ class FetchSession:
         self.is_closed = True
         self.interrupt()
 
-    def leave(self) -> Generator[None, None, None]:
+    def leave(self) -> Steps[None]:
         """Listen to nothing any more, and free the partitions, after `close`: `STEP_PARTITIONS` at a time."""
         while self.partitions:
             for _ in range(min(STEP_PARTITIONS, len(self.partitions))):

@@ -5,7 +5,6 @@ Source: `FetchManager`, `FetchSessionCacheShard` in `FetchSession.scala` of Apac
 
 import random
 from collections import OrderedDict, deque
-from collections.abc import Generator
 from typing import Final
 
 from headrace.broker.fetch.session import (
@@ -22,7 +21,7 @@ from headrace.broker.fetch.session import (
 )
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
-from headrace.turns import completed
+from headrace.steps import Steps, completed
 
 MAX_SESSION_ID: Final = 2**31 - 1
 EVICTION_MS: Final = 120_000  # a session that was not used for this long may be evicted
@@ -50,16 +49,14 @@ class FetchSessions:
         self._rng = rng
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()  # least recently used first
         self._sizes: dict[int, int] = {}  # partitions of each session, as counted
-        self.closed: deque[Generator[None, None, None]] = deque()
+        self.closed: deque[Steps[None]] = deque()
         self.partition_count = 0
         self.evictions = 0
 
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(
-        self, version: int, request: FetchRequest, now_ms: int
-    ) -> Generator[None, None, FetchContext]:
+    def begin(self, version: int, request: FetchRequest, now_ms: int) -> Steps[FetchContext]:
         """Return the context with the partitions of a request, which are taken in in steps.
 
         Args:
@@ -102,7 +99,7 @@ class FetchSessions:
         session.close()
         self.closed.append(session.leave())
 
-    def leave_closed(self) -> Generator[None, None, None]:
+    def leave_closed(self) -> Steps[None]:
         """Leave the partitions of sessions that were closed."""
         while self.closed:
             yield from self.closed.popleft()
@@ -136,7 +133,7 @@ class FetchSessions:
 
     def _continue(
         self, session: FetchSession, request: FetchRequest, now_ms: int
-    ) -> Generator[None, None, FetchContext]:
+    ) -> Steps[FetchContext]:
         session.interrupt()
         session.last_used_ms = now_ms
         self._sessions.move_to_end(session.session_id)

@@ -14,7 +14,7 @@ asked meanwhile, and no time is lost when they are.
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from uuid import UUID
 
@@ -30,6 +30,7 @@ from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
 from headrace.metadata.images.configs import TOPIC_RESOURCE, changed_resources
+from headrace.steps import Steps
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import FencedError, StorageError
 from headrace.storage.stream import Stream
@@ -136,7 +137,7 @@ class PartitionLeadership:
                     for partition in self._registry.of_topic(found):
                         partition.writes.config = config
 
-    def _leave_deleted(self, old: MetadataImage, new: MetadataImage) -> Generator[None, None, None]:
+    def _leave_deleted(self, old: MetadataImage, new: MetadataImage) -> Steps[None]:
         """Stop serving what the next image lacks, in steps: a topic may have 50,000 partitions."""
         if old.topics is new.topics:
             return

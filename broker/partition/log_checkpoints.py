@@ -11,7 +11,7 @@ Nothing is added where that is not known to be right, and the new leader replays
 - the meta stream goes on behind it: a drain before this one has added a checkpoint.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from headrace.broker.partition import checkpoint
@@ -20,6 +20,7 @@ from headrace.protocol import partition_checkpoint
 from headrace.protocol.records.batch import HEADER_BYTES, is_control_batch, parse_header
 from headrace.protocol.records.control import EndOfTransaction, decode_end
 from headrace.protocol.records.errors import RecordsError
+from headrace.steps import Steps
 from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import StreamRecordBatch
 
@@ -139,9 +140,7 @@ class LogCheckpoints:
                     memoryview(payload),
                 )
 
-    def _state_at(
-        self, tail: _Tail, end_offset: int
-    ) -> Generator[None, None, PartitionState | None]:
+    def _state_at(self, tail: _Tail, end_offset: int) -> Steps[PartitionState | None]:
         """Apply what came behind a checkpoint, in steps; None if that does not lead to `end_offset`."""
         (data, _, segment_ms, latest_ms), now_ms = tail.partition, self._now_ms
         state = PartitionState(producer_id_expiration_ms=self._producer_id_expiration_ms)

@@ -4,18 +4,19 @@ The averages are exponential: what is `window_ms` old counts about a third of wh
 was looked at, so the average of a partition that has just been opened is not too small.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from heapq import heappush, heappushpop
 from math import exp
 from typing import Final, NamedTuple, TypeVar
 
 from headrace.metadata.rpc.loads import Loads, PartitionLoad, TrafficRates
+from headrace.steps import Steps
 
 MAX_TOLD: Final = 500  # partitions named in one message; the rest is summed up
 STEP_PARTITIONS: Final = 500  # looked at in a step
 
 T = TypeVar("T")
-Steps = Generator[None, None, T]
+Steps = Steps[T]
 
 
 class Traffic:

@@ -28,9 +28,9 @@ from headrace.invariants import require
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import NO_SEQUENCE, TRANSACTIONAL_FLAG, BatchHeader, patch
 from headrace.protocol.records.control import EndOfTransaction
+from headrace.steps import completed
 from headrace.storage.errors import BackPressureError, OffsetOutOfRangeError, StorageError
 from headrace.storage.stream import Stream
-from headrace.turns import completed
 
 CLOSING = "not appended: the partition is being closed"
 FROZEN = "not appended: the partition is moving to another broker"

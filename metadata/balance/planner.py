@@ -13,7 +13,6 @@ operator is a unit of failure and of cost, so its brokers together have the part
 all brokers. No move makes two racks differ more, per broker, than they did.
 """
 
-from collections.abc import Generator
 from typing import Final
 
 from headrace.metadata.balance.cluster import (
@@ -26,11 +25,12 @@ from headrace.metadata.balance.cluster import (
     Rules,
 )
 from headrace.metadata.balance.shares import Shares
+from headrace.steps import Steps
 
 STEP_PARTITIONS: Final = 1_000  # looked at between two steps: some milliseconds
 MAX_PAIRS: Final = 20_000  # of brokers tried for one plan: two goals of 100 brokers each
 
-PlanSteps = Generator[None, None, BalancePlan]
+PlanSteps = Steps[BalancePlan]
 
 
 def plan(view: BalanceView, evening: frozenset[Goal], rules: Rules) -> PlanSteps:
@@ -135,7 +135,7 @@ class _Band:
         return f"{told} ({percent:+d} % of the mean)"
 
 
-def _shares(view: BalanceView, rules: Rules) -> Generator[None, None, Shares]:
+def _shares(view: BalanceView, rules: Rules) -> Steps[Shares]:
     shares = Shares(view.nodes)
     moving, off = set(view.moving), set(view.switched_off)
     rested_ms = view.now_ms - rules.rest_ms

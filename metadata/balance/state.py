@@ -6,7 +6,6 @@ registered again, counts as moved when the term began.
 """
 
 from collections import Counter, deque
-from collections.abc import Generator
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -32,6 +31,7 @@ from headrace.metadata.images.draining import is_drained
 from headrace.metadata.images.moves import ended_moves
 from headrace.metadata.levels import LEVEL_FEATURE, MOVES_LEVEL, level_of
 from headrace.metadata.rpc.loads import Loads
+from headrace.steps import Steps
 
 TOPIC_SWITCH: Final = "headrace.balance.enable"
 MAX_DECISIONS: Final = 100  # remembered
@@ -148,7 +148,7 @@ class BalanceState:
             return f"brokers {silent} have not told their loads lately: is headrace.balance.enable true on them?"
         return None
 
-    def view(self, image: MetadataImage, now_ms: int) -> Generator[None, None, BalanceView]:
+    def view(self, image: MetadataImage, now_ms: int) -> Steps[BalanceView]:
         """Make the planner's view of the cluster, in steps."""
         self._prune(now_ms)
         yield

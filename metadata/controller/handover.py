@@ -1,7 +1,7 @@
 """Makes the records by which the partitions of a log leave its owner. Pure."""
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from headrace.metadata.controller.decision import Inputs
@@ -11,14 +11,13 @@ from headrace.metadata.images.logs import LogImage
 from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import StreamState, StreamStateRecord
 from headrace.metadata.records.topics import PartitionChangeRecord
+from headrace.steps import Steps
 
 STEP_LOOKED_AT: Final = 10_000  # streams, or topics and partitions: some milliseconds
 STEP_MOVED: Final = 1_000  # partitions, likewise
 
 
-def hand_over(
-    log: LogImage, image: MetadataImage, inputs: Inputs
-) -> Generator[None, None, list[MetadataRecord]]:
+def hand_over(log: LogImage, image: MetadataImage, inputs: Inputs) -> Steps[list[MetadataRecord]]:
     """Give, in steps, records that close all streams of a log and name new leaders for its owner's partitions.
 
     The leaders are spread as new partitions are; a partition that was moving goes to its target, if that is active.

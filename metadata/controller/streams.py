@@ -10,7 +10,7 @@ its next epoch. So a request to open or close that arrives late finds its epoch 
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from headrace.metadata.controller.acting import acting_writer
@@ -43,6 +43,7 @@ from headrace.metadata.rpc.responses import (
     StreamsOpened,
 )
 from headrace.protocol.errors import ErrorCode
+from headrace.steps import Steps
 
 MAX_STREAMS_OF_A_REQUEST = 1_000  # opened or closed by it
 STEP_STREAMS = 1_000  # removed at once: less than a millisecond
@@ -114,7 +115,7 @@ def _close(it: StreamToClose, writer: int, image: MetadataImage) -> _Outcome:
 
 def _decide_each(
     streams: Sequence[_OneStream], decide: Callable[[_OneStream], _Outcome]
-) -> Generator[None, None, tuple[tuple[MetadataRecord, ...], tuple[StreamOutcome, ...]]]:
+) -> Steps[tuple[tuple[MetadataRecord, ...], tuple[StreamOutcome, ...]]]:
     """Decide, in steps, on distinct streams: a refusal is the outcome of its stream alone."""
     _require_distinct([it.stream_id for it in streams])
     records: list[MetadataRecord] = []
@@ -168,7 +169,7 @@ def trim_stream(request: TrimStream, image: MetadataImage, inputs: Inputs) -> De
 
 def remove_streams(
     stream_ids: Sequence[int], image: MetadataImage, now_ms: int
-) -> Generator[None, None, list[MetadataRecord]]:
+) -> Steps[list[MetadataRecord]]:
     """Give, in steps, records that remove streams and mark objects destroyed that only they used."""
     records: list[MetadataRecord] = []
     counts: Counter[int] = Counter()

@@ -6,7 +6,7 @@ and images are immutable. So a start with 10,000 partitions replays its log once
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Final
 
 from headrace.daemon_threads import in_own_thread
@@ -29,6 +29,7 @@ from headrace.metadata.replay import replay_steps
 from headrace.metadata.rpc.requests import FetchEntries
 from headrace.metadata.rpc.responses import Entries
 from headrace.protocol.errors import ErrorCode
+from headrace.steps import Steps
 from headrace.turns import Work, turns_of
 
 logger = logging.getLogger("headrace.metadata")
@@ -38,7 +39,7 @@ LONG_POLL_MS: Final = 2_000
 RETRY_MS: Final = 200  # after a refusal, which arrives at once
 
 Listener = Callable[[MetadataImage, MetadataImage], None]
-Preparation = Callable[[MetadataImage, MetadataImage], Generator[None, None, None]]
+Preparation = Callable[[MetadataImage, MetadataImage], Steps[None]]
 
 
 class LogFollower:

@@ -7,10 +7,10 @@ written, or a request that waits. So a list keeps them beyond that, and is empti
 
 import asyncio
 import sys
-from collections.abc import Generator
 from typing import Final
 
 from headrace.metadata.image import MetadataImage
+from headrace.steps import Steps
 from headrace.turns import Work, turns_of
 
 STEP_PARTS: Final = 2_000  # less than two milliseconds; fewer are freed with their image
@@ -20,7 +20,7 @@ MAX_LOOKS: Final = 40  # in vain; then others that use them must free them, perh
 Parts = list[object]
 
 
-def parts_gone(old: MetadataImage, new: MetadataImage) -> Generator[None, None, Parts]:
+def parts_gone(old: MetadataImage, new: MetadataImage) -> Steps[Parts]:
     """Collect, in steps, the partitions and streams that the new image lacks, if they are many."""
     gone: Parts = []
     if len(old.streams) - len(new.streams) < STEP_PARTS:

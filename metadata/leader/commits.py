@@ -14,7 +14,7 @@ the quorum has confirmed that this node led when it decided, on the newest image
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
@@ -26,6 +26,7 @@ from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.replay import replay_steps
 from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
+from headrace.steps import Steps
 from headrace.turns import Work, turns_of
 
 MAX_PROPOSALS: Final = 10_000  # waiting; beyond that they are refused
@@ -82,7 +83,7 @@ class _Group:
         self.payload_bytes = 0
         self.written = False
 
-    def decide(self, proposal: _Proposal, inputs: Inputs) -> Generator[None, None, None]:
+    def decide(self, proposal: _Proposal, inputs: Inputs) -> Steps[None]:
         """Decide on one more, in steps; nothing else may change the group meanwhile."""
         self.proposals.append(proposal)
         try:

@@ -13,7 +13,7 @@ must not ignore raises the version. Integrity (length, CRC) is checked by the fo
 payload.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
 from operator import or_
@@ -25,6 +25,7 @@ from headrace.metadata.errors import MetadataFormatError, MetadataVersionError
 from headrace.metadata.records import brokers, cluster, logs, members, objects, streams, topics
 from headrace.metadata.records.members import Member, MembersRecord
 from headrace.metadata.records.record import MetadataRecord
+from headrace.steps import Steps
 
 RECORD_FORMAT_VERSION: Final = 1
 MEMBERS_FORMAT: Final = 0xC0
@@ -75,7 +76,7 @@ def decode_records(payload: bytes | memoryview) -> tuple[MetadataRecord, ...]:
 
 def decode_records_steps(
     payload: bytes | memoryview,
-) -> Generator[None, None, Sequence[MetadataRecord]]:
+) -> Steps[Sequence[MetadataRecord]]:
     """Decode a batch as `decode_records` does, in steps: the deletion of a topic may be 100,000 records."""
     if len(payload) <= _STEP_BYTES:
         return decode_records(payload)

@@ -22,7 +22,7 @@ From 17 on, followers may send tags in partitions; they are skipped.
 Source: FetchRequest.json of Apache Kafka 4.4.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from struct import Struct, error
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -42,7 +42,7 @@ from headrace.protocol.primitives import (
     read_uvarint,
     skip_tagged_fields,
 )
-from headrace.turns import completed
+from headrace.steps import Steps, completed
 
 # What a session forgets is named beside what it is to have.
 MAX_FETCH_ELEMENTS: Final = 2 * MAX_ARRAY_ELEMENTS
@@ -126,7 +126,7 @@ def decode_fetch(version: int, body: memoryview) -> FetchRequest:
     return completed(decode_fetch_steps(version, body))
 
 
-def decode_fetch_steps(version: int, body: memoryview) -> Generator[None, None, FetchRequest]:
+def decode_fetch_steps(version: int, body: memoryview) -> Steps[FetchRequest]:
     """Decode the body of a request, `STEP_ELEMENTS` at a time. The result keeps no view of `body`.
 
     Bytes after it are ignored, see `headrace.protocol.messages`.
@@ -144,7 +144,7 @@ def decode_fetch_steps(version: int, body: memoryview) -> Generator[None, None, 
         raise ProtocolError("malformed Fetch request") from cause
 
 
-def _decode_classic(version: int, body: memoryview) -> Generator[None, None, FetchRequest]:
+def _decode_classic(version: int, body: memoryview) -> Steps[FetchRequest]:
     if version >= SESSIONS_SINCE:
         head: tuple[Any, ...] = _HEAD_WITH_SESSION.unpack_from(body)
         position = _HEAD_WITH_SESSION.size
@@ -229,7 +229,7 @@ def _classic_partitions(layout: Struct, encoded: memoryview) -> list[FetchPartit
 
 def _classic_forgotten(
     body: memoryview, position: int, topic_count: int, elements_left: int
-) -> Generator[None, None, tuple[list[ForgottenTopic], int]]:
+) -> Steps[tuple[list[ForgottenTopic], int]]:
     elements_left = check_array(
         topic_count, len(body) - position, _CLASSIC_TOPIC_BYTES, elements_left
     )
@@ -252,7 +252,7 @@ def _indexes(
     return [index for (index,) in _INT32.iter_unpack(body[position:end])], end, elements_left
 
 
-def _decode_flexible(version: int, body: memoryview) -> Generator[None, None, FetchRequest]:
+def _decode_flexible(version: int, body: memoryview) -> Steps[FetchRequest]:
     if version >= REPLICA_STATE_SINCE:
         head: tuple[Any, ...] = (-1, *_HEAD_WITHOUT_REPLICA.unpack_from(body))
         position = _HEAD_WITHOUT_REPLICA.size
@@ -321,7 +321,7 @@ def _flexible_partitions(
 
 def _flexible_forgotten(
     version: int, body: memoryview, position: int, elements_left: int
-) -> Generator[None, None, tuple[list[ForgottenTopic], int]]:
+) -> Steps[tuple[list[ForgottenTopic], int]]:
     topic_count, position = _compact_count(body, position)
     elements_left = check_array(
         topic_count, len(body) - position, _FLEXIBLE_TOPIC_BYTES, elements_left

@@ -21,7 +21,7 @@ each aborted transaction, each partition, each topic and the body:
 Source: FetchResponse.json of Apache Kafka 4.4.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from struct import Struct
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -42,6 +42,7 @@ from headrace.protocol.primitives import (
     encode_tagged_field,
     encode_uvarint,
 )
+from headrace.steps import Steps
 
 Buffer = bytes | bytearray | memoryview
 
@@ -155,7 +156,7 @@ def encode_fetch_in_slices(
     session_id: int,
     responses: Sequence[FetchTopicResponse],
     node_endpoints: Sequence[NodeEndpoint] = (),
-) -> Generator[None, None, list[Buffer]]:
+) -> Steps[list[Buffer]]:
     """As `encode_fetch_response`, for many partitions: `SLICE_PARTITIONS` at a time."""
     pending = _encode_head(
         version, (0, correlation_id, throttle_time_ms), (0, session_id), len(responses)

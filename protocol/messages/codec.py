@@ -5,7 +5,7 @@ takes a part of a second. So its encoding and decoding are generators that stop 
 event loop lets others run there.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Protocol, runtime_checkable
 
 from headrace.protocol import headers
@@ -22,7 +22,7 @@ from headrace.protocol.message_writing import (
 )
 from headrace.protocol.messages.registry import REQUESTS, RESPONSES
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, STEP_ELEMENTS, Reader
-from headrace.turns import completed, freed
+from headrace.steps import Steps, completed, freed
 
 FLAT_BYTES: Final = 1024  # a body of no more is read without a stop
 FREED_AT_ONCE: Final = 32  # elements, which may have some dozens of their own
@@ -57,9 +57,7 @@ def decode_request(api_key: int, version: int, body: memoryview) -> Any:
     return completed(decode_request_steps(api_key, version, body))
 
 
-def decode_request_steps(
-    api_key: int, version: int, body: memoryview
-) -> Generator[None, None, KafkaMessage]:
+def decode_request_steps(api_key: int, version: int, body: memoryview) -> Steps[KafkaMessage]:
     """Decode the body of a request, in steps of less than a millisecond. The result keeps no view of `body`.
 
     Bytes after the body are ignored, as in Apache Kafka: librdkafka 2.16 sends three of them with a
@@ -123,7 +121,7 @@ def encode_response_steps(
     *,
     throttle_ms: int = 0,
     max_bytes: int = MAX_ANSWER_BYTES,
-) -> Generator[None, None, list[bytes]]:
+) -> Steps[list[bytes]]:
     """Encode a response with the header of its key and version, in steps of less than a millisecond.
 
     A wrong type inside the message raises any error of the encoder: it is a bug of the caller.
@@ -149,7 +147,7 @@ def encode_response_steps(
 
 def encode_element_steps(
     message_class: type[KafkaMessage], field_name: str, item: Any, version: int
-) -> Generator[None, None, EncodedElement]:
+) -> Steps[EncodedElement]:
     """Encode one element of an array, which takes the bytes instead of the element."""
     steps = message_class.ELEMENT_STEPS[field_name][version - message_class.MIN_VERSION]
     output = Output(MAX_ANSWER_BYTES)
@@ -183,7 +181,7 @@ def error_for(request: KafkaMessage, code: ErrorCode) -> Any:
     return type(request).ERROR_FOR(request, int(code))
 
 
-def free_steps(message: KafkaMessage) -> Generator[None, None, None]:
+def free_steps(message: KafkaMessage) -> Steps[None]:
     """Free the elements of an unused message, in steps; small arrays stay as they are.
 
     An answer may have some hundred thousand objects: to free them at once takes tens of milliseconds.
@@ -194,9 +192,7 @@ def free_steps(message: KafkaMessage) -> Generator[None, None, None]:
             yield from freed(items, FREED_AT_ONCE)
 
 
-def _decode(
-    message_class: type[KafkaMessage], version: int, reader: Reader
-) -> Generator[None, None, KafkaMessage]:
+def _decode(message_class: type[KafkaMessage], version: int, reader: Reader) -> Steps[KafkaMessage]:
     number = version - message_class.MIN_VERSION
     steps = message_class.READ_STEPS[number] if len(reader.data) > FLAT_BYTES else None
     message: KafkaMessage
@@ -212,7 +208,7 @@ def _decode(
 
 def _encode(
     message: KafkaMessage, version: int, header: bytes, max_bytes: int
-) -> Generator[None, None, list[bytes]]:
+) -> Steps[list[bytes]]:
     number = version - message.MIN_VERSION
     output = Output(max_bytes)
     output.buffer += header

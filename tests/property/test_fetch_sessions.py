@@ -21,7 +21,8 @@ from headrace.broker.fetch.waiting import WaitingFetch
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.fetch.request import FetchPartition
 from headrace.protocol.records.record import Record
-from headrace.turns import Turns, completed
+from headrace.steps import completed
+from headrace.turns import Turns
 from tests.unit.broker.cluster_scene import NOW_MS, FakeRegistry, ServedPartition, topic_id
 from tests.unit.broker.fetch.session_scene import finished, request
 

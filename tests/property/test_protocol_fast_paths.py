@@ -12,7 +12,7 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.headers import RequestHeader, parse_request_header
 from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
-from headrace.turns import completed
+from headrace.steps import completed
 from tests.fuzz.random_messages import MessageMaker
 
 SEEDS = st.integers(0, 2**32)

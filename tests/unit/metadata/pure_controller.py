@@ -46,7 +46,7 @@ from headrace.metadata.rpc.requests import (
     TrimStream,
 )
 from headrace.metadata.rpc.responses import StreamsClosed, StreamsOpened
-from headrace.turns import completed
+from headrace.steps import completed
 
 EVERY_FILE = (LogReach(LogMedium.FILE, "/wals"),)
 CLUSTER_ID = "cluster"

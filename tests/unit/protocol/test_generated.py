@@ -20,7 +20,7 @@ from headrace.protocol.generator.tables import format_table, parse_table
 from headrace.protocol.message_writing import MAX_ANSWER_BYTES, Output
 from headrace.protocol.messages.registry import REQUESTS
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, Reader
-from headrace.turns import completed
+from headrace.steps import completed
 from tests.fuzz.random_messages import MessageMaker, built
 
 DESCRIPTION = """// A licence.

@@ -20,7 +20,7 @@ from headrace.protocol.produce import (
     encode_appended,
     encode_produce_response,
 )
-from headrace.turns import completed
+from headrace.steps import completed
 
 TOPIC_ID = UUID(int=7)
 CLASSIC = bytes.fromhex(

@@ -21,7 +21,8 @@ from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
 from headrace.protocol.messages import FetchRequest, ProduceRequest, encode_request
 from headrace.protocol.produce import ProducePartitionResponse, ProduceTopicResponse
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
-from headrace.turns import Turns, completed
+from headrace.steps import completed
+from headrace.turns import Turns
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
     NOW_MS,

@@ -8,7 +8,7 @@ from uuid import UUID
 from headrace.broker.fetch.session import FetchContext, FetchSession, SessionPartition
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
-from headrace.turns import completed
+from headrace.steps import completed
 
 
 class FakeLog:

@@ -15,6 +15,7 @@ from headrace.broker.partition.traffic import Traffic
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition
+from headrace.steps import completed
 from headrace.storage.errors import (
     CorruptObjectError,
     EngineFailedError,
@@ -23,7 +24,7 @@ from headrace.storage.errors import (
     OffsetOutOfRangeError,
     StorageError,
 )
-from headrace.turns import Turns, completed
+from headrace.turns import Turns
 from tests.unit.broker.cluster_scene import (
     FakeClient,
     FakeRegistry,

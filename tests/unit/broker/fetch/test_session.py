@@ -26,7 +26,7 @@ from headrace.broker.fetch.session_cache import (
 )
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import FetchPartition
-from headrace.turns import completed
+from headrace.steps import completed
 from tests.unit.broker.fetch.session_scene import FakeLog, Read, asks, finished, request, session_of
 
 BY_NAME = 12

@@ -19,7 +19,7 @@ from headrace.protocol.records.compression import (
 )
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
 from headrace.protocol.records.window import Slice
-from headrace.turns import completed
+from headrace.steps import completed
 from tests.unit.protocol.records.framings import PLAIN, UNUSUAL, Form
 
 NOW_MS = 1_700_000_000_000

@@ -4,7 +4,7 @@ import pytest
 
 from headrace.broker.partition.traffic import MAX_TOLD, Traffic, TrafficAverages, TrafficSample
 from headrace.metadata.rpc.loads import Loads, PartitionLoad, TrafficRates
-from headrace.turns import completed
+from headrace.steps import completed
 
 WINDOW_MS = 300_000
 STEP_MS = 10_000

@@ -11,7 +11,7 @@ from headrace.metadata.rpc.requests import (
     Reassignment,
     StreamToClose,
 )
-from headrace.turns import completed
+from headrace.steps import completed
 from tests.unit.metadata.pure_controller import PureController
 
 MIB = 1 << 20

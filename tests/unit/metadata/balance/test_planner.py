@@ -21,7 +21,7 @@ from headrace.metadata.balance.cluster import (
 )
 from headrace.metadata.balance.planner import plan
 from headrace.metadata.balance.shares import Shares
-from headrace.turns import completed
+from headrace.steps import completed
 
 MIB = 1 << 20
 MINUTE_MS = 60_000

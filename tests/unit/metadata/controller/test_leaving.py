@@ -25,7 +25,7 @@ from headrace.metadata.rpc.requests import (
     Reassignment,
 )
 from headrace.protocol.errors import ErrorCode
-from headrace.turns import completed
+from headrace.steps import completed
 from tests.unit.metadata.pure_controller import PureController
 
 NODES = (1, 2, 3)

@@ -23,7 +23,7 @@ from headrace.protocol.messages import (
 from headrace.protocol.messages.codec import FREED_AT_ONCE, free_steps
 from headrace.protocol.messages.registry import RESPONSES
 from headrace.protocol.primitives import STEP_ELEMENTS
-from headrace.turns import completed
+from headrace.steps import completed
 from tests.unit.counted_steps import counted
 
 TOPIC = MetadataResponse.MetadataResponseTopic
