@@ -1,4 +1,4 @@
-"""Long work that cannot wait, written so that whoever runs it may let others have their turn. Pure.
+"""Long work that cannot wait, in pieces between which others may have their turn. Pure.
 
 Rules are synchronous code without an event loop. One that takes long is a generator that stops after each piece of
 less than a millisecond: `headrace.turns.Turns.run` runs it in as many turns of the loop as it takes, and `completed`

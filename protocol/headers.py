@@ -18,6 +18,7 @@ that the broker supports (KIP-511).
 Source: RequestHeader.json and ResponseHeader.json of Apache Kafka 4.4.
 """
 
+from collections.abc import Callable
 from struct import Struct, error
 from typing import Final, NamedTuple
 
@@ -79,7 +80,12 @@ def encode_request_header(header: RequestHeader) -> bytes:
 
 def encode_response_header(api_key: int, api_version: int, correlation_id: int) -> bytes:
     """Encode the header of the response to a request of this key and version."""
-    return _response_layout(api_key, api_version).pack(correlation_id)
+    return response_header(api_key, api_version)(correlation_id)
+
+
+def response_header(api_key: int, api_version: int) -> Callable[[int], bytes]:
+    """Give what encodes the header of a response of this key and version, from the correlation id."""
+    return _response_layout(api_key, api_version).pack
 
 
 def parse_response_header(api_key: int, api_version: int, payload: memoryview) -> tuple[int, int]:

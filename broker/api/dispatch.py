@@ -1,14 +1,16 @@
 """From a frame to its handler: version check, decoding, answer.
 
 Produce and Fetch have codecs of their own and are handed the undecoded body; everything else goes through
-`headrace.protocol.messages` and runs as a task of the listener, in steps that share the turns of the loop. Most of
-those handlers are loaded when the node is ready, or when the first request wants one of them.
+`headrace.protocol.messages`. A small request is decoded, served and encoded in one call, if its handler need not wait.
+What is long, or waits, runs as a task of the listener, in steps that share the turns of the loop. Most handlers are
+loaded when the node is ready, or when the first request wants one of them.
 """
 
 import asyncio
 import struct
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from functools import partial
+from typing import Any, Final
 
 from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.api.produce import ProduceHandler
@@ -21,7 +23,6 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import ApiVersions
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import Frame
-from headrace.steps import Steps
 from headrace.turns import Turns
 
 _SIZE = struct.Struct(">i")
@@ -30,6 +31,25 @@ _FETCH = int(ApiKey.FETCH)
 
 # That are decoded and served at once, over all connections: each may take 100 MB. Others wait as they were received.
 MAX_LARGE_REQUESTS: Final = 4
+
+
+class _Waiting:
+    """The rest of a request whose handler waits for something."""
+
+    def __init__(
+        self,
+        response: Coroutine[Any, Any, Any],
+        answer: Callable[[Coroutine[Any, Any, Any]], Coroutine[Any, Any, None]],
+    ) -> None:
+        self._response = response
+        self._answer = answer
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return self._answer(self._response).__await__()
+
+    def close(self) -> None:
+        """Give it up before it has begun."""
+        self._response.close()
 
 
 class ApiDispatcher:
@@ -95,38 +115,52 @@ class ApiDispatcher:
         context = RequestContext(header, client, self._turns)
         if key == _FETCH:
             return self._fetch.start(context, frame.body, reply)
-        steps = messages.decode_request_steps(ApiKey(key), version, frame.body)
-        if messages.is_large(key, frame.body):
-            return self._serve_large(context, steps, reply)
-        return self._serve(context, steps, reply)
+        handler = self._handlers.get(key)
+        if handler is None or len(frame.body) > messages.FLAT_BYTES:
+            serve = self._serve_large if messages.is_large(key, frame.body) else self._serve
+            return serve(context, frame.body, reply)
+        response = handler.handle(context, messages.decode_request(key, version, frame.body))
+        if not isinstance(response, messages.KafkaMessage):
+            return _Waiting(response, partial(self._answer_later, context, reply))
+        answer = messages.encode_response(
+            response, version, header.correlation_id, throttle_ms=reply.throttle_ms
+        )
+        reply.send([_SIZE.pack(len(answer)), answer])
+        return None
 
-    async def _serve_large(
-        self,
-        context: RequestContext,
-        decoding: Steps[messages.KafkaMessage],
-        reply: Reply,
-    ) -> None:
+    async def _serve_large(self, context: RequestContext, body: memoryview, reply: Reply) -> None:
         async with self._large:
-            await self._serve(context, decoding, reply)
+            await self._serve(context, body, reply)
 
-    async def _serve(
-        self,
-        context: RequestContext,
-        decoding: Steps[messages.KafkaMessage],
-        reply: Reply,
-    ) -> None:
-        header, turns = context.header, self._turns
-        await turns.pause()  # many connections may have sent something small
-        if header.api_key not in self._handlers:
+    async def _serve(self, context: RequestContext, body: memoryview, reply: Reply) -> None:
+        """Serve a request that is long, or whose handler is not loaded."""
+        key, version = context.header.api_key, context.header.api_version
+        if key not in self._handlers:
             await self.load()
+        await self._turns.pause()  # many connections may have sent as much
         try:
-            request = await turns.run(decoding)
+            request = await self._turns.run(messages.decode_request_steps(key, version, body))
         except ProtocolError as error:
             reply.refuse(error)
             return
-        response = await self._handlers[header.api_key].handle(context, request)
-        await turns.pause()  # and all of them may have waited for the same
-        del decoding, request  # they may be larger than the answer
+        response = self._handlers[key].handle(context, request)
+        del request  # it may be larger than the answer
+        if isinstance(response, messages.KafkaMessage):
+            await self._answer(context, response, reply)
+        else:
+            await self._answer_later(context, reply, response)
+
+    async def _answer_later(
+        self, context: RequestContext, reply: Reply, response: Coroutine[Any, Any, Any]
+    ) -> None:
+        found = await response
+        await self._turns.pause()  # many may have waited for the same
+        await self._answer(context, found, reply)
+
+    async def _answer(
+        self, context: RequestContext, response: messages.KafkaMessage, reply: Reply
+    ) -> None:
+        header, turns = context.header, self._turns
         encoding = messages.encode_response_steps(
             response, header.api_version, header.correlation_id, throttle_ms=reply.throttle_ms
         )
@@ -136,4 +170,5 @@ class ApiDispatcher:
             reply.refuse(error)
             return
         reply.send([_SIZE.pack(sum(map(len, pieces))), *pieces])
-        await turns.run(messages.free_steps(response))
+        if len(pieces) > 1:
+            await turns.run(messages.free_steps(response))

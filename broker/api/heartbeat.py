@@ -10,6 +10,9 @@ Version notes:
 Source: HeartbeatRequest.json, HeartbeatResponse.json; `GroupCoordinatorService.heartbeat`.
 """
 
+from collections.abc import Coroutine
+from typing import Any
+
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import HeartbeatRequest as GroupHeartbeat
 from headrace.broker.network.request_context import RequestContext
@@ -30,20 +33,37 @@ class HeartbeatHandler:
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
 
-    async def handle(self, context: RequestContext, request: HeartbeatRequest) -> HeartbeatResponse:
+    def handle(
+        self, context: RequestContext, request: HeartbeatRequest
+    ) -> HeartbeatResponse | Coroutine[Any, Any, HeartbeatResponse]:
         """Refresh a session."""
         del context
+        heartbeat = GroupHeartbeat(
+            group_id=request.group_id,
+            member_id=request.member_id,
+            generation=request.generation_id,
+            group_instance_id=request.group_instance_id,
+        )
         try:
-            error = await self._coordinator.heartbeat(
-                GroupHeartbeat(
-                    group_id=request.group_id,
-                    member_id=request.member_id,
-                    generation=request.generation_id,
-                    group_instance_id=request.group_instance_id,
-                )
-            )
+            submitted = self._coordinator.heartbeat(heartbeat)
         except KafkaError as refused:
-            error = refused.code
-            if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-                error = ErrorCode.NONE
-        return HeartbeatResponse(error_code=int(error))
+            return _refusal(refused)
+        if submitted is None:
+            return _answer(self._coordinator.heartbeat_when_loaded(heartbeat))
+        if submitted.durable is not None:
+            return _answer(submitted.wait())
+        return HeartbeatResponse(error_code=int(submitted.response))
+
+
+async def _answer(outcome: Coroutine[Any, Any, ErrorCode]) -> HeartbeatResponse:
+    try:
+        return HeartbeatResponse(error_code=int(await outcome))
+    except KafkaError as refused:
+        return _refusal(refused)
+
+
+def _refusal(refused: KafkaError) -> HeartbeatResponse:
+    error = refused.code
+    if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        error = ErrorCode.NONE
+    return HeartbeatResponse(error_code=int(error))

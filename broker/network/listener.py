@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.network.client import Client, SecurityProtocol
 from headrace.broker.network.connection_bounds import ConnectionBounds, connections_possible
+from headrace.broker.network.request_context import RestOfRequest
 from headrace.broker.network.session import Dispatcher, Session
 from headrace.config.node import Endpoint, NetworkConfig
 from headrace.network import ListeningAddress, Network
@@ -40,7 +41,7 @@ class Listener:
         self._bounds = ConnectionBounds(0, 0, {})  # those of the configuration, from `bind` on
         self._sessions: dict[Session, None] = {}
         self._last_closed = asyncio.Event()
-        self._requests: dict[asyncio.Task[None], Coroutine[Any, Any, None]] = {}
+        self._requests: dict[asyncio.Task[None], RestOfRequest] = {}
         self.connections_accepted = 0
         self.connections_refused = 0
 
@@ -146,17 +147,13 @@ class Listener:
         if not self._sessions:
             self._last_closed.set()
 
-    def run_request(
-        self, session: Session, request: Coroutine[Any, Any, None], api_key: int
-    ) -> None:
+    def run_request(self, session: Session, request: RestOfRequest, api_key: int) -> None:
         """Run the asynchronous rest of a request; its failure closes its connection only."""
         task = asyncio.get_running_loop().create_task(self._guard(session, request, api_key))
         self._requests[task] = request
         task.add_done_callback(self._requests.pop)
 
-    async def _guard(
-        self, session: Session, request: Coroutine[Any, Any, None], api_key: int
-    ) -> None:
+    async def _guard(self, session: Session, request: RestOfRequest, api_key: int) -> None:
         try:
             await request
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides

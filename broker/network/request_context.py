@@ -1,8 +1,8 @@
 """What a handler gets about a request besides its fields."""
 
-from collections.abc import Coroutine
+from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from headrace.broker.network.client import Client
 from headrace.protocol.acl import Access
@@ -10,8 +10,17 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.headers import RequestHeader
 from headrace.turns import Turns
 
-# What of a request goes on as a task, when its first turn is over.
-RestOfRequest: TypeAlias = Coroutine[Any, Any, None]
+
+class RestOfRequest(Protocol):
+    """What of a request goes on as a task, when its first turn is over; a coroutine, as a rule."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        """Do it."""
+        ...
+
+    def close(self) -> None:
+        """Give it up before it has begun."""
+        ...
 
 
 @dataclass(slots=True)  # frozen would take a microsecond more for each request
@@ -35,7 +44,7 @@ class RequestContext:
 
 
 class Handler(Protocol):
-    """Serves one API key. `handle` returns a response of that key's class in `headrace.protocol.messages`."""
+    """Serves one API key with a response of that key's class in `headrace.protocol.messages`."""
 
     @property
     def api_key(self) -> ApiKey:
@@ -47,6 +56,6 @@ class Handler(Protocol):
         """What an authoriser has to allow: all of it."""
         ...
 
-    async def handle(self, context: RequestContext, request: Any) -> Any:
-        """Answer one request."""
+    def handle(self, context: RequestContext, request: Any) -> Any:
+        """Answer one request: at once what takes some microseconds, else by the coroutine that does it."""
         ...

@@ -15,12 +15,13 @@ A client that exceeds a quota is answered at once, told to wait, and not read fo
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from headrace.broker.network.client import Client
 from headrace.broker.network.reply import Activity, Reply
+from headrace.broker.network.request_context import RestOfRequest
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import (
@@ -45,9 +46,7 @@ class Dispatcher(Protocol):
         """Whether the next such request may start before this one is answered."""
         ...
 
-    def dispatch(
-        self, frame: Frame, client: Client, reply: Reply
-    ) -> Coroutine[Any, Any, None] | None:
+    def dispatch(self, frame: Frame, client: Client, reply: Reply) -> RestOfRequest | None:
         """Serve a request: complete `reply` now or later, or return what must run to complete it.
 
         Raises:
@@ -92,9 +91,7 @@ class Sessions(Protocol):
         """Count a closed connection."""
         ...
 
-    def run_request(
-        self, session: "Session", request: Coroutine[Any, Any, None], api_key: int
-    ) -> None:
+    def run_request(self, session: "Session", request: RestOfRequest, api_key: int) -> None:
         """Run the asynchronous rest of a request."""
         ...
 
@@ -409,7 +406,7 @@ class Session(asyncio.BufferedProtocol):
                 rest = self._pipelined_after(rest, reply)
             self._sessions.run_request(self, rest, int(frame.header.api_key))
 
-    async def _pipelined_after(self, rest: Coroutine[Any, Any, None], reply: Reply) -> None:
+    async def _pipelined_after(self, rest: RestOfRequest, reply: Reply) -> None:
         """Let the next request start once this one has taken effect; it may be answered much later."""
         await rest
         reply.pipelined = True

@@ -7,16 +7,13 @@ was looked at, so the average of a partition that has just been opened is not to
 from collections.abc import Iterable
 from heapq import heappush, heappushpop
 from math import exp
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from headrace.metadata.rpc.loads import Loads, PartitionLoad, TrafficRates
 from headrace.steps import Steps
 
 MAX_TOLD: Final = 500  # partitions named in one message; the rest is summed up
 STEP_PARTITIONS: Final = 500  # looked at in a step
-
-T = TypeVar("T")
-Steps = Steps[T]
 
 
 class Traffic:

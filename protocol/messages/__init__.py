@@ -31,6 +31,7 @@ from headrace.protocol.message_writing import (
     MadeWhenEncoded,
 )
 from headrace.protocol.messages.codec import (
+    FLAT_BYTES,
     decode_request,
     decode_request_steps,
     decode_response,
@@ -50,6 +51,7 @@ else:
     from headrace.protocol.generated import __getattr__  # noqa: F401 - finds a class when it is asked for
 
 __all__ = [
+    "FLAT_BYTES",
     "MAX_ANSWER_BYTES",
     "AnswerTooLargeError",
     "EncodedElement",

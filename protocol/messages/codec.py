@@ -5,7 +5,7 @@ takes a part of a second. So its encoding and decoding are generators that stop 
 event loop lets others run there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol, runtime_checkable
 
 from headrace.protocol import headers
@@ -14,7 +14,7 @@ from headrace.protocol.api_versions import VERSIONS, accepts
 from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.generated.api_versions import ApiVersionsResponse
 from headrace.protocol.headers import RequestHeader
-from headrace.protocol.message_class import KafkaMessage
+from headrace.protocol.message_class import KafkaMessage, Read
 from headrace.protocol.message_writing import (
     MAX_ANSWER_BYTES,
     EncodedElement,
@@ -45,6 +45,11 @@ _LARGE_BYTES: Final = (
 )  # 65,536 elements take as many at least, but for such as no client sends
 
 
+# By key and version, of those that have been seen: what reads a request, and what makes the header of its answer.
+_READ: Final[dict[tuple[int, int], Read]] = {}
+_HEADERS: Final[dict[tuple[int, int], Callable[[int], bytes]]] = {}
+
+
 @runtime_checkable
 class _Throttled(Protocol):
     """An answer that has its client wait."""
@@ -53,8 +58,19 @@ class _Throttled(Protocol):
 
 
 def decode_request(api_key: int, version: int, body: memoryview) -> Any:
-    """Decode the body of a request at once; see `decode_request_steps`."""
-    return completed(decode_request_steps(api_key, version, body))
+    """Decode the body of a request at once; see `decode_request_steps`. Of a small one this is one call."""
+    if len(body) > FLAT_BYTES:
+        return completed(decode_request_steps(api_key, version, body))
+    read = _READ.get((api_key, version))
+    if read is None:
+        if not accepts(api_key, version):
+            raise _not_supported(api_key, version)
+        message_class = REQUESTS[api_key]
+        read = _READ[api_key, version] = message_class.READ[version - message_class.MIN_VERSION]
+    try:
+        return read(Reader(body, MAX_ELEMENTS.get(api_key, MAX_ARRAY_ELEMENTS)))
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error) from None
 
 
 def decode_request_steps(api_key: int, version: int, body: memoryview) -> Steps[KafkaMessage]:
@@ -67,7 +83,7 @@ def decode_request_steps(api_key: int, version: int, body: memoryview) -> Steps[
         ProtocolError: key and version are not supported, or the bytes are not a complete body.
     """
     if not accepts(api_key, version):
-        raise ProtocolError(f"version {version} of the request with key {api_key} is not supported")
+        raise _not_supported(api_key, version)
     reader = Reader(body, MAX_ELEMENTS.get(api_key, MAX_ARRAY_ELEMENTS))
     return (yield from _decode(REQUESTS[api_key], version, reader))
 
@@ -109,9 +125,22 @@ def encode_request(request: KafkaMessage, header: RequestHeader) -> bytes:
     return b"".join(completed(_encode(request, header.api_version, encoded, MAX_ANSWER_BYTES)))
 
 
-def encode_response(response: KafkaMessage, version: int, correlation_id: int) -> bytes:
-    """Encode a response with the header of its key and version, at once; see `encode_response_steps`."""
-    return b"".join(completed(encode_response_steps(response, version, correlation_id)))
+def encode_response(
+    response: KafkaMessage, version: int, correlation_id: int, *, throttle_ms: int = 0
+) -> bytes:
+    """Encode a response with the header of its key and version, at once; see `encode_response_steps`.
+
+    Its arrays are short, or it is not encoded on an event loop.
+    """
+    if throttle_ms and isinstance(response, _Throttled):
+        response.throttle_time_ms = throttle_ms
+    key = response.API_KEY, version
+    header = _HEADERS.get(key)
+    if header is None:
+        header = _HEADERS[key] = headers.response_header(*key)
+    output = bytearray(header(correlation_id))
+    response.WRITE[version - response.MIN_VERSION](output, response)
+    return bytes(output)
 
 
 def encode_response_steps(
@@ -202,8 +231,16 @@ def _decode(message_class: type[KafkaMessage], version: int, reader: Reader) -> 
         else:
             message = yield from steps(reader)
     except UnicodeDecodeError as error:
-        raise ProtocolError(f"string is not UTF-8: {error}") from None
+        raise _not_utf8(error) from None
     return message
+
+
+def _not_supported(api_key: int, version: int) -> ProtocolError:
+    return ProtocolError(f"version {version} of the request with key {api_key} is not supported")
+
+
+def _not_utf8(error: UnicodeDecodeError) -> ProtocolError:
+    return ProtocolError(f"string is not UTF-8: {error}")
 
 
 def _encode(

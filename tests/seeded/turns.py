@@ -63,8 +63,8 @@ BUGS = (
         "headrace/turns.py",
         "Turns._next_turn",
         """
+            left -= 1
             waiter.set_result(None)
-            return
         """,
         "waiter.set_result(None)",
         f"{_SHARE}::test_those_that_wait_get_a_turn_each_in_their_order",

@@ -46,6 +46,7 @@ OFFSETS_TOPIC_CONFIGS: Final = {
     "segment.bytes": "104857600",
 }
 GROUPS_AT_ONCE: Final = 256  # listed
+MAX_SHORT_CHARACTERS: Final = 8_000  # of a group id that fits, whatever they are
 
 T = TypeVar("T")
 _Driver = ShardDriver[GroupShard, CoordinatorRecord]
@@ -113,38 +114,35 @@ class GroupCoordinator:
             SyncResult,
         )
 
-    async def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
+    def heartbeat(self, request: HeartbeatRequest) -> Submitted[ErrorCode] | None:
+        """Heartbeat; None if the group's partition is about to come, or is being loaded."""
+        driver = self._settled(_of_members(request.group_id))
+        return None if driver is None else driver.submit(_heartbeat(request))
+
+    async def heartbeat_when_loaded(self, request: HeartbeatRequest) -> ErrorCode:
         """Heartbeat."""
-        await self._loaded(request.group_id)
-        submitted = self._member_driver(request.group_id).submit(
-            lambda shard, now: shard.heartbeat(request, now)
-        )
-        return await submitted.wait()
+        driver = await self._arrived(_of_members(request.group_id))
+        return await driver.submit(_heartbeat(request)).wait()
 
     async def leave(self, group_id: str, members: Sequence[LeavingMember]) -> list[LeaveResult]:
         """LeaveGroup."""
-        await self._loaded(group_id)
-        submitted = self._member_driver(group_id).submit(
-            lambda shard, now: shard.leave(group_id, members, now)
-        )
-        return await submitted.wait()
+        driver = await self._arrived(_of_members(group_id))
+        return await driver.submit(lambda shard, now: shard.leave(group_id, members, now)).wait()
 
     # Offsets
 
     async def commit_offsets(self, request: CommitRequest) -> list[ErrorCode]:
         """OffsetCommit; one error per entry."""
-        await self._loaded(request.group_id)
-        submitted = self._driver(request.group_id).submit_write(
-            lambda shard, now: shard.commit_offsets(request, now)
-        )
+        driver = self._settled(request.group_id) or await self._arrived(request.group_id)
+        submitted = driver.submit_write(lambda shard, now: shard.commit_offsets(request, now))
         return await submitted.wait()
 
     async def fetch_offsets(
         self, groups: Sequence[tuple[str, Sequence[OffsetQuery] | None]]
     ) -> list[Iterable[CommittedOffset] | KafkaError]:
         """OffsetFetch of several groups; None asks for all partitions of a group."""
-        if len(groups) == 1:  # of several each has its own answer
-            await self._loaded(groups[0][0])
+        if len(groups) == 1 and fits_string(groups[0][0]):  # of several each has its own answer
+            await self.runtime.loaded(groups[0][0])
 
         def fetch(
             group_id: str, queries: Sequence[OffsetQuery] | None
@@ -168,7 +166,7 @@ class GroupCoordinator:
         parts = range(0, max(1, len(partitions)), OFFSETS_AT_ONCE)
         async for start in self.runtime.turns.each(parts, 1):
             part = partitions[start : start + OFFSETS_AT_ONCE]
-            submitted.append(self._member_driver(group_id).submit_write(delete(part)))
+            submitted.append(self._driver(_of_members(group_id)).submit_write(delete(part)))
         errors: list[ErrorCode] = []
         for one in submitted:
             error, some = await one.wait()
@@ -255,31 +253,45 @@ class GroupCoordinator:
         result: type[T],
     ) -> T:
         """Wait for an answer that may come with a later decision."""
-        await self._loaded(group_id)
-        answer = await self._member_driver(group_id).park(operation, result)
+        driver = await self._arrived(_of_members(group_id))
+        answer = await driver.park(operation, result)
         self.runtime.require_valid_lease()
         return answer
 
-    async def _loaded(self, group_id: str) -> None:
-        if fits_string(group_id):
-            await self.runtime.loaded(group_id)
+    def _settled(self, group_id: str) -> _Driver | None:
+        """As `_driver`; None if the group's partition is about to come, or is being loaded."""
+        driver = self.runtime.settled(_checked(group_id))
+        return None if driver is None else self._unless_deleted(group_id, driver)
 
-    def _member_driver(self, group_id: str) -> _Driver:
-        """As `_driver`, for operations that need a group id that is not empty.
-
-        Operations on offsets do not: old simple consumers had no group id (KIP-289).
-        """
-        if not group_id:
-            raise KafkaError(ErrorCode.INVALID_GROUP_ID)
-        return self._driver(group_id)
+    async def _arrived(self, group_id: str) -> _Driver:
+        """As `_driver`, after a moment if the group's partition is about to come, or is being loaded."""
+        driver = await self.runtime.arrived(_checked(group_id))
+        return self._unless_deleted(group_id, driver)
 
     def _driver(self, group_id: str) -> _Driver:
-        if not fits_string(group_id):
-            raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is longer than 32,767 bytes")
-        driver = self.runtime.driver(group_id)
+        return self._unless_deleted(group_id, self.runtime.driver(_checked(group_id)))
+
+    def _unless_deleted(self, group_id: str, driver: _Driver) -> _Driver:
         if group_id in self._deleting:
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the group is being deleted")
         return driver
+
+
+def _checked(group_id: str) -> str:
+    if len(group_id) > MAX_SHORT_CHARACTERS and not fits_string(group_id):
+        raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is longer than 32,767 bytes")
+    return group_id
+
+
+def _of_members(group_id: str) -> str:
+    """Refuse an empty group id. Operations on offsets do not: old simple consumers had none (KIP-289)."""
+    if not group_id:
+        raise KafkaError(ErrorCode.INVALID_GROUP_ID)
+    return group_id
+
+
+def _heartbeat(request: HeartbeatRequest) -> _Operation[ErrorCode]:
+    return lambda shard, now: shard.heartbeat(request, now)
 
 
 async def _outcomes(submitted: Iterable[Submitted[T] | KafkaError]) -> list[T | KafkaError]:

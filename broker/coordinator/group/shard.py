@@ -184,7 +184,7 @@ class GroupShard(Shard[Any]):  # decides on records, and replays runs of them as
 
     def heartbeat(self, request: HeartbeatRequest, now: Instant) -> GroupDecision[ErrorCode]:
         """Heartbeat."""
-        turn = self._turn(now)
+        turn: GroupTurn = Turn(now, self.replay)
         group = self._groups.get(request.group_id)
         if group is None:
             return turn.decide(ErrorCode.UNKNOWN_MEMBER_ID)
@@ -208,7 +208,7 @@ class GroupShard(Shard[Any]):  # decides on records, and replays runs of them as
         self, request: CommitRequest, now: Instant
     ) -> GroupDecision[list[ErrorCode]]:
         """OffsetCommit; one error per entry."""
-        turn = self._turn(now)
+        turn: GroupTurn = Turn(now, self.replay)
         group = self._groups.get(request.group_id)
         error = check_commit(group, request)
         if error is not ErrorCode.NONE:

@@ -103,6 +103,22 @@ class CoordinatorRuntime(Generic[S, R]):
 
     # Requests
 
+    def settled(self, key: str) -> ShardDriver[S, R] | None:
+        """Give the driver of a key's shard, as `driver`; None if it is worth while to wait for it: see `arrived`."""
+        driver = self._drivers.get(self._logs.partition_for(key))
+        if driver is None or driver.state is ShardState.LOADING:
+            return None
+        return self._counted(driver)
+
+    async def arrived(self, key: str) -> ShardDriver[S, R]:
+        """Give the driver of a key's shard once it is here and loaded, if it is about to be.
+
+        Raises:
+            KafkaError: as `driver`.
+        """
+        await self.loaded(key)
+        return self.driver(key)
+
     async def loaded(self, key: str) -> None:
         """Wait until the partition of a key is here and loaded, if it is about to be: at most `MAX_LOAD_WAIT_MS`."""
         partition = self._logs.partition_for(key)
@@ -126,8 +142,12 @@ class CoordinatorRuntime(Generic[S, R]):
         driver = self._drivers.get(self._logs.partition_for(key))
         if driver is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
+        return self._counted(driver)
+
+    def _counted(self, driver: ShardDriver[S, R]) -> ShardDriver[S, R]:
         driver.count_request()
-        self.require_valid_lease()
+        if not self._logs.is_lease_valid():
+            raise _no_lease()
         return driver
 
     def drivers(self) -> Iterator[ShardDriver[S, R]]:
@@ -144,8 +164,12 @@ class CoordinatorRuntime(Generic[S, R]):
     def require_valid_lease(self) -> None:
         """KafkaError NOT_COORDINATOR unless this broker certainly leads its partitions."""
         if not self._logs.is_lease_valid():
-            raise KafkaError(ErrorCode.NOT_COORDINATOR, "the lease of this broker is not valid")
+            raise _no_lease()
 
     def _now(self) -> Instant:
         elapsed_ms = int(asyncio.get_running_loop().time() * 1_000)
         return Instant(elapsed_ms, self._wall_clock_ms())
+
+
+def _no_lease() -> KafkaError:
+    return KafkaError(ErrorCode.NOT_COORDINATOR, "the lease of this broker is not valid")

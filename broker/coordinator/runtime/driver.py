@@ -99,6 +99,8 @@ class ShardDriver(Generic[S, R]):
         self._where: dict[str, str | int] = {"topic": kind.topic, "partition": partition}
         self._name = f"{kind.topic}-{partition}"
         self._log = log
+        # A request for this shard has come: the balance counts it as load of the partition.
+        self.count_request = log.count_request
         self._image = image
         self._clock = clock
         self._turns = turns
@@ -111,7 +113,8 @@ class ShardDriver(Generic[S, R]):
         self._deleted_topics: dict[DeletedTopic, None] = {}  # the shard is not done with them
         self._wake = asyncio.Event()
         self._rewriter = LogRewriter(self._where, log, self._pending, statistics, self._wake.set)
-        self._wakes_at_ms: int | None = None  # deadline that `run` sleeps for
+        self._sleeps = False  # `run` does
+        self._wakes_at_ms: int | None = None  # deadline that it sleeps for
         self._must_reload = False
         self._settled = asyncio.Event()  # it is not being loaded
         self.state = ShardState.LOADING
@@ -123,10 +126,6 @@ class ShardDriver(Generic[S, R]):
         if self.state is ShardState.LOADING:
             await self._settled.wait()
 
-    def count_request(self) -> None:
-        """A request for this shard has come: the balance counts it as load of the partition."""
-        self._log.count_request()
-
     def submit(self, operation: Operation[S, R, T]) -> Submitted[T]:
         """Decide on an operation now.
 
@@ -134,7 +133,8 @@ class ShardDriver(Generic[S, R]):
             KafkaError: COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR; MESSAGE_TOO_LARGE of an atomic
                 decision that one batch cannot hold: then nothing has changed.
         """
-        self._check_active()
+        if self.state is not ShardState.ACTIVE or self._must_reload:
+            raise self._not_active()
         try:
             now = self._clock()
             return self._absorb(operation(self._shard, now), now)
@@ -280,8 +280,10 @@ class ShardDriver(Generic[S, R]):
     async def _serve(self) -> None:
         """Write pending batches, run due deadlines; return when the shard must be loaded again."""
         while True:
-            await self._rewrite()
-            await self._hand_image()
+            if self._rewriter.has_work(self._shard.live, self._clock):
+                await self._rewrite()
+            if self._has_new_image:
+                await self._hand_image()
             if self._must_reload:
                 return
             if self._pending.size_bytes > MAX_UNSHARED_BYTES:
@@ -303,7 +305,9 @@ class ShardDriver(Generic[S, R]):
                 self._rewriter.appended(batch.records_count, size_bytes)
                 self._pending.written()
             if not self._must_reload:
-                self._expire()
+                deadline_ms = self._shard.next_deadline_ms()
+                if deadline_ms is not None and deadline_ms <= self._clock().elapsed_ms:
+                    self._expire()
 
     async def _hand_image(self) -> None:
         """Have the shard take in what has changed, up to records that are to be written."""
@@ -325,16 +329,15 @@ class ShardDriver(Generic[S, R]):
                 return
 
     async def _rewrite(self) -> None:
-        """Queue a part of a rewrite, if one is due or under way."""
-        if self._rewriter.has_work(self._shard.live, self._clock()):
-            await self._turns.pause()
-            if not self._must_reload:  # else memory may be ahead of what is queued
-                self._rewriter.add_slice(self._shard.live, self._clock())
+        """Queue a part of a rewrite."""
+        await self._turns.pause()
+        if not self._must_reload:  # else memory may be ahead of what is queued
+            self._rewriter.add_slice(self._shard.live, self._clock())
 
     async def _sleep(self) -> None:
         self._wake.clear()
         deadline_ms = self._shard.next_deadline_ms()
-        self._wakes_at_ms = deadline_ms
+        self._sleeps, self._wakes_at_ms = True, deadline_ms
         timeout_s = (
             None if deadline_ms is None else max(0, deadline_ms - self._clock().elapsed_ms) / 1_000
         )
@@ -344,7 +347,7 @@ class ShardDriver(Generic[S, R]):
         except TimeoutError:
             pass
         finally:
-            self._wakes_at_ms = None
+            self._sleeps = False
 
     def _expire(self) -> None:
         now = self._clock()
@@ -366,12 +369,14 @@ class ShardDriver(Generic[S, R]):
             self._wake.set()
         for event in decision.events:
             self._kind.on_event(event)
+        if self._sleeps:
+            next_ms = self._shard.next_deadline_ms()
+            if next_ms is not None and (self._wakes_at_ms is None or next_ms < self._wakes_at_ms):
+                self._wake.set()
         batch = self._pending.newest()
-        next_ms = self._shard.next_deadline_ms()
-        if self._wakes_at_ms is None or (next_ms is not None and next_ms < self._wakes_at_ms):
-            self._wake.set()
         if batch is None:
-            self._answer(decision.answers)
+            if decision.answers:
+                self._answer(decision.answers)
             return Submitted(decision.response, None)
         if decision.answers:
             batch.when_durable(lambda: self._answer(decision.answers))
@@ -406,13 +411,12 @@ class ShardDriver(Generic[S, R]):
         """Bytes that a load would read."""
         return self._rewriter.size.size_bytes
 
-    def _check_active(self) -> None:
+    def _not_active(self) -> KafkaError:
         if self.state is ShardState.FAILED:
-            raise KafkaError(
+            return KafkaError(
                 ErrorCode.NOT_COORDINATOR, "the log of this coordinator partition cannot be read"
             )
-        if self.state is ShardState.LOADING or self._must_reload:
-            raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
 def _new_image(

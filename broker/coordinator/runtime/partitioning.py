@@ -3,9 +3,14 @@
 Source: `GroupCoordinatorService.partitionFor`, `TransactionStateManager.partitionFor`; `java.lang.String.hashCode`.
 """
 
+from functools import lru_cache
 from typing import Final
 
 _INT32_MIN: Final = -(2**31)
+
+
+MAX_KEPT_KEYS: Final = 4_096  # keys with their hashes
+MAX_KEPT_CHARACTERS: Final = 256  # of such a key
 
 
 def java_string_hash(text: str) -> int:
@@ -23,5 +28,8 @@ def java_string_hash(text: str) -> int:
 
 def partition_for_key(key: str, partition_count: int) -> int:
     """Give the partition that holds this key; Kafka's `abs` maps the smallest integer to 0."""
-    value = java_string_hash(key)
+    value = _kept_hash(key) if len(key) <= MAX_KEPT_CHARACTERS else java_string_hash(key)
     return (0 if value == _INT32_MIN else abs(value)) % partition_count
+
+
+_kept_hash: Final = lru_cache(MAX_KEPT_KEYS)(java_string_hash)

@@ -106,16 +106,18 @@ class LogRewriter(Generic[R]):
         if self.size.size_bytes >= self._grown_bytes:
             self._grown.set()
 
-    def has_work(self, live: LiveState[R], now: Instant) -> bool:
+    def has_work(self, live: LiveState[R], clock: Callable[[], Instant]) -> bool:
         """Whether `add_slice` should be called before the next append; no append is inflight."""
-        if self._pending.is_full or not self._log.has_room:
-            return False
         if self._rewrite is not None:
-            return self._rewrite.live is not None
-        if now.elapsed_ms < self._not_before_ms:
+            if self._rewrite.live is None:
+                return False
+        elif (
+            (self.size.size_bytes <= MIN_LOG_BYTES and not self._is_damaged)
+            or (not self._is_damaged and self.size.size_bytes <= MAX_LOG_PER_LIVE * live.size_bytes)
+            or clock().elapsed_ms < self._not_before_ms
+        ):
             return False
-        limit_bytes = max(MIN_LOG_BYTES, MAX_LOG_PER_LIVE * live.size_bytes)
-        return self._is_damaged or self.size.size_bytes > limit_bytes
+        return not self._pending.is_full and self._log.has_room
 
     def add_slice(self, live: LiveState[R], now: Instant) -> None:
         """Queue the next records of a rewrite, the first ones if none is under way; no append is inflight."""

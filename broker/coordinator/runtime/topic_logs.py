@@ -137,6 +137,8 @@ class TopicLogs:
         self.is_lease_valid = partitions.is_lease_valid  # whether this broker still leads them
         self._creation = creation
         self._engine = engine
+        self._counted_in: MetadataImage | None = None  # partitions are looked up once in an image
+        self._count = 0
 
     @property
     def image(self) -> MetadataImage:
@@ -146,8 +148,12 @@ class TopicLogs:
     @property
     def partition_count(self) -> int:
         """As created; the configured count before that."""
-        topic = self._created()
-        return len(topic.partitions) if topic else self._topic.partitions
+        image = self._client.image
+        if image is not self._counted_in:
+            topic = image.topic(self._topic.name)
+            self._count = len(topic.partitions) if topic else self._topic.partitions
+            self._counted_in = image
+        return self._count
 
     def partition_for(self, key: str) -> int:
         """The partition that holds a key, as Kafka computes it."""

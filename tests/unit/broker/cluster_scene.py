@@ -28,6 +28,7 @@ from headrace.metadata.records.brokers import (
 from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.topics import PartitionRecord, TopicRecord
 from headrace.metadata.replay import replay
+from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.headers import RequestHeader, parse_request_header
@@ -357,7 +358,9 @@ async def ask_async(
     frame = memoryview(encode_request(request, context.header))
     _, body_offset = parse_request_header(frame)
     decoded = decode_request(handler.api_key, version, frame[body_offset:])
-    response = await handler.handle(context, decoded)
+    response = handler.handle(context, decoded)
+    if not isinstance(response, messages.KafkaMessage):
+        response = await response
     answer = memoryview(encode_response(response, version, context.header.correlation_id))
     correlation_id, told = decode_response(handler.api_key, version, answer)
     assert correlation_id == context.header.correlation_id

@@ -64,6 +64,11 @@ class Deadlines:
 
     def next_ms(self) -> int | None:
         """Give the earliest deadline; None when there is none."""
+        if not self._heap:
+            return None
+        at_ms, key = self._heap[0]
+        if self._at.get(key) == at_ms == self._queued.get(key):
+            return at_ms
         self._settle()
         return self._heap[0][0] if self._heap else None
 

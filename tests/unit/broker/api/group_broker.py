@@ -21,6 +21,7 @@ from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.config.node import GroupConfig
+from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
 from headrace.protocol.headers import RequestHeader, parse_request_header
@@ -151,7 +152,9 @@ async def ask(handler: Handler, request: Any, version: int) -> Any:
         Client("PLAINTEXT", client_host="10.0.0.1", local_host="10.0.0.2", local_port=9092),
         Turns(lambda: 0.0, 1.0),
     )
-    response = await handler.handle(context, decoded)
+    response = handler.handle(context, decoded)
+    if not isinstance(response, messages.KafkaMessage):
+        response = await response
     answer = encode_response(response, version, header.correlation_id)
     correlation_id, message = decode_response(key, version, memoryview(answer))
     assert correlation_id == 7

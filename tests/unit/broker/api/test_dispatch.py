@@ -8,7 +8,7 @@ import pytest
 
 from headrace.broker.api.dispatch import MAX_LARGE_REQUESTS, ApiDispatcher
 from headrace.broker.network.client import Client
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.request_context import RequestContext, RestOfRequest
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
@@ -110,8 +110,12 @@ class Broker:
         frame = Frame(RequestHeader(key, version, 7, "test"), memoryview(body), len(body))
         rest = self.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
         if rest is not None:
-            asyncio.run(rest)
+            asyncio.run(served(rest))
         return reply
+
+
+async def served(rest: RestOfRequest) -> None:
+    await rest
 
 
 def body_of(request: Any, version: int) -> bytes:
@@ -229,7 +233,9 @@ def test_other_keys_and_versions_close_the_connection(key: int, version: int) ->
 
 
 def test_a_malformed_body_closes_the_connection() -> None:
-    reply = Broker().dispatch(ApiKey.LIST_GROUPS, 5, b"\xff\xff\xff")
+    with pytest.raises(ProtocolError):  # a small one: its session refuses it
+        Broker().dispatch(ApiKey.LIST_GROUPS, 5, b"\xff\xff\xff")
+    reply = Broker().dispatch(ApiKey.LIST_GROUPS, 5, b"\xff\xff\xff" * messages.FLAT_BYTES)
     assert reply.outcomes == ["refused"]
 
 
@@ -255,7 +261,7 @@ def test_a_large_request_and_its_answer_share_the_turns_of_the_loop() -> None:
         frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 5, 7, "t"), memoryview(body), len(body))
         rest = broker.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
         assert rest is not None
-        request = asyncio.create_task(rest)
+        request = asyncio.create_task(served(rest))
         while not request.done():
             turns += 1
             await asyncio.sleep(0)
@@ -289,7 +295,7 @@ def test_small_requests_of_many_connections_share_the_turns_of_the_loop(where: s
             frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 0, 7, "t"), memoryview(b""), 0)
             rest = broker.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
             assert rest is not None
-            serving.append(asyncio.create_task(rest))
+            serving.append(asyncio.create_task(served(rest)))
         if where == "end":
             for _ in range(100):
                 await asyncio.sleep(0)
@@ -323,7 +329,7 @@ def test_requests_wait_for_a_handler_that_is_loaded_later_and_have_it_loaded_onc
             frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 0, 7, "t"), memoryview(b""), 0)
             rest = broker.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
             assert rest is not None
-            serving.append(asyncio.create_task(rest))
+            serving.append(asyncio.create_task(served(rest)))
         for _ in range(10):
             await asyncio.sleep(0)
         assert [reply.outcome for reply in replies] == [None] * 3

@@ -274,7 +274,9 @@ def test_the_empty_group_id() -> None:
             asked = [
                 coordinator.join(join_request("a", group_id="")),
                 coordinator.sync(SyncRequest(group_id="", member_id="a", generation=1)),
-                coordinator.heartbeat(HeartbeatRequest(group_id="", member_id="a", generation=1)),
+                coordinator.heartbeat_when_loaded(
+                    HeartbeatRequest(group_id="", member_id="a", generation=1)
+                ),
                 coordinator.leave("", [LeavingMember("a")]),
                 coordinator.delete_offsets("", [("t", 0)]),
             ]
@@ -358,7 +360,9 @@ def test_without_a_certain_lease_nobody_is_answered() -> None:
             sent_away = [
                 coordinator.join(join_request("a")),
                 coordinator.sync(SyncRequest(group_id="g", member_id="a", generation=1)),
-                coordinator.heartbeat(HeartbeatRequest(group_id="g", member_id="a", generation=1)),
+                coordinator.heartbeat_when_loaded(
+                    HeartbeatRequest(group_id="g", member_id="a", generation=1)
+                ),
                 coordinator.leave("g", [LeavingMember("a")]),
                 coordinator.commit_offsets(commit_request(6)),
                 coordinator.delete_offsets("g", [("t", 0)]),
