@@ -129,19 +129,12 @@ class Turns:
             await self.pause()
 
     def _begin_turn(self) -> float:
-        ends_s = self._begin_share()
-        self._end_later()
-        return ends_s
-
-    def _begin_share(self) -> float:
         self._began_s = now_s = self._clock_s()
         self._ends_s = ends_s = now_s + self._share_s
         for call in self.on_turn:
             call()
-        return ends_s
-
-    def _end_later(self) -> None:
         asyncio.get_running_loop().call_soon(self._next_turn)
+        return ends_s
 
     def _next_turn(self) -> None:
         """Wake those that wait: twice as many as in the last turn if that was shorter than the share, else half.
@@ -155,7 +148,10 @@ class Turns:
             return
         is_short = self._clock_s() - self._began_s < self._share_s
         self._wakes = max(1, min(2 * self._wakes, MAX_WAKES) if is_short else self._wakes // 2)
-        ends_s = self._begin_share()
+        self._began_s = now_s = self._clock_s()
+        self._ends_s = ends_s = now_s + self._share_s
+        for call in self.on_turn:
+            call()
         left = self._wakes
         while waiters and left:
             waiter = waiters.popleft()
@@ -166,7 +162,7 @@ class Turns:
             elif not waiter.done():  # else it was cancelled
                 left -= 1
                 waiter.set_result(None)
-        self._end_later()  # behind the tasks that go on now
+        asyncio.get_running_loop().call_soon(self._next_turn)  # behind the tasks that go on now
 
 
 _TURNS: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Work, Turns]]] = WeakKeyDictionary()

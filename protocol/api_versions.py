@@ -108,7 +108,7 @@ def accepts(api_key: int, api_version: int) -> bool:
 
 def is_flexible(api_key: int, api_version: int) -> bool:
     """Whether the bodies of this key and version are flexible; False for a key that has no row."""
-    return api_version >= _FLEXIBLE_SINCE.get(api_key, NEVER)
+    return api_version >= FLEXIBLE_SINCE.get(api_key, NEVER)
 
 
 # Keyed by plain int, because a header can have any number from the client.
@@ -116,6 +116,6 @@ _ACCEPTED: Final[dict[int, ApiVersions]] = {
     int(key): row._replace(min_version=PRODUCE_MIN_VERSION) if key is ApiKey.PRODUCE else row
     for key, row in VERSIONS.items()
 }
-_FLEXIBLE_SINCE: Final[dict[int, int]] = {
+FLEXIBLE_SINCE: Final[dict[int, int]] = {
     int(key): row.flexible_since for key, row in VERSIONS.items()
 }

@@ -28,7 +28,12 @@ def parse_frame_size(data: memoryview, position: int, max_request_bytes: int) ->
     size: int = SIZE.unpack_from(data, position)[0]
     if 0 <= size <= max_request_bytes:
         return size
-    raise ProtocolError(f"frame of {size} bytes, at most {max_request_bytes} are allowed")
+    raise frame_size_error(size, max_request_bytes)
+
+
+def frame_size_error(size_bytes: int, max_bytes: int) -> ProtocolError:
+    """Give the error of a frame that is negative, or too large."""
+    return ProtocolError(f"frame of {size_bytes} bytes, at most {max_bytes} are allowed")
 
 
 def frame(payload: bytes) -> bytes:

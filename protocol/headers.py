@@ -23,7 +23,7 @@ from struct import Struct, error
 from typing import Final, NamedTuple
 
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.api_versions import is_flexible
+from headrace.protocol.api_versions import FLEXIBLE_SINCE, NEVER, is_flexible
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.primitives import STRING_AS_JAVA, skip_tagged_fields
 
@@ -59,7 +59,7 @@ def parse_request_header(frame: memoryview) -> tuple[RequestHeader, int]:
                 raise ProtocolError("client id exceeds the frame")
             client_id = str(frame[position:end], "utf-8", STRING_AS_JAVA)
             position = end
-        if is_flexible(api_key, api_version):
+        if api_version >= FLEXIBLE_SINCE.get(api_key, NEVER):
             # In practice one zero byte: no client sends tags in its request header.
             position = position + 1 if frame[position] == 0 else skip_tagged_fields(frame, position)
     except (error, IndexError, UnicodeDecodeError) as cause:

@@ -80,6 +80,9 @@ def read_c_null_string(r: Reader) -> str | None:
         if position < end <= len(data) and end < position + 0x80:
             r.position = end
             return str(data[position + 1 : end], "utf-8", STRING_AS_JAVA)
+        if end == position:
+            r.position = position + 1
+            return None
     length = r.uvarint() - 1
     return None if length < 0 else _text(r, length)
 
@@ -123,6 +126,14 @@ def read_null_count(r: Reader, min_element_bytes: int) -> int:
 
 def read_c_count(r: Reader, min_element_bytes: int) -> int:
     """Read how many elements a compact array has."""
+    data = r.data
+    position = r.position + 1
+    if position <= len(data) and 0 < (byte := data[position - 1]) < 0x80:
+        count = byte - 1
+        if count * min_element_bytes <= len(data) - position and count <= r.elements_left:
+            r.position = position
+            r.elements_left -= count
+            return count
     count = r.uvarint() - 1
     r.begin_array(count, min_element_bytes)
     return count

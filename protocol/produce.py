@@ -78,6 +78,9 @@ _TWO_INT32: Final = Struct(">ii")
 _ACKS_TIMEOUT: Final = Struct(">hi")
 _ACKS_TIMEOUT_TOPICS: Final = Struct(">hii")
 _ONE_TOPIC: Final = Struct(">hhiih")  # no transactional id, acks, timeout, 1, length of the name
+_ONE_FLEXIBLE_TOPIC: Final = Struct(">bhib")
+_ONE_ELEMENT: Final = 2  # the length of a compact array
+_NO_TAGS_OF_THREE: Final = b"\0\0\0"  # partition, topic and request
 _ONE_PARTITION: Final = Struct(">iii")  # 1, index, length of the record set
 _FLEXIBLE_HEADER: Final = Struct(">ix")
 # Minimum size of an element, by encoding.
@@ -156,7 +159,7 @@ def decode_produce(version: int, body: memoryview) -> ProduceRequest:
         raise ProtocolError(f"version {version} of Produce is not supported")
     try:
         if version >= _FLEXIBLE_SINCE:
-            return _decode_flexible(version, body)
+            return _decode_one_flexible(version, body) or _decode_flexible(version, body)
         return _decode_one_partition(body) or _decode_classic(body)
     except (error, IndexError, UnicodeDecodeError) as cause:
         raise ProtocolError("malformed Produce request") from cause
@@ -178,6 +181,30 @@ def _decode_one_partition(body: memoryview) -> ProduceRequest | None:
     name = str(body[_ONE_TOPIC.size : name_end], "utf-8", STRING_AS_JAVA)
     # What their constructors do, without a call of Python code.
     topic = tuple.__new__(ProduceTopic, (name, None, [(index, body[start : start + length])]))
+    return tuple.__new__(ProduceRequest, (None, acks, timeout_ms, [topic]))
+
+
+def _decode_one_flexible(version: int, body: memoryview) -> ProduceRequest | None:
+    """As `_decode_one_partition`, of the flexible versions, with a name of less than 127 bytes and no tags."""
+    id_bytes, acks, timeout_ms, topic_count = _ONE_FLEXIBLE_TOPIC.unpack_from(body)
+    position = _ONE_FLEXIBLE_TOPIC.size
+    name, topic_id = "", None
+    if version >= TOPIC_IDS_SINCE:
+        topic_id = read_uuid(body, position)
+        position += UUID_BYTES
+    else:
+        start, position = position + 1, position + body[position]
+        if not start <= position < start + 0x7F:
+            return None
+        name = str(body[start:position], "utf-8", STRING_AS_JAVA)
+    if id_bytes or topic_count != _ONE_ELEMENT or body[position] != _ONE_ELEMENT:
+        return None
+    (index,) = _INT32.unpack_from(body, position + 1)
+    length, start = read_uvarint(body, position + 5)
+    end = start + length - 1
+    if end < start or bytes(body[end : end + 3]) != _NO_TAGS_OF_THREE:
+        return None
+    topic = tuple.__new__(ProduceTopic, (name, topic_id, [(index, body[start:end])]))
     return tuple.__new__(ProduceRequest, (None, acks, timeout_ms, [topic]))
 
 

@@ -37,7 +37,7 @@ from typing import Final, NamedTuple
 
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.frames import SIZE_BYTES, parse_frame_size
+from headrace.protocol.frames import SIZE, SIZE_BYTES, frame_size_error
 from headrace.protocol.headers import RequestHeader, parse_request_header
 
 Buffer = bytes | bytearray | memoryview  # what is written to a socket
@@ -193,13 +193,15 @@ class ServerConnection:
 
     def _parse(self, frames: list[Frame]) -> None:
         self.has_more = False
-        view, start, end = self._view, self._start, self._end
+        view, start, end, max_bytes = self._view, self._start, self._end, self._max_request_bytes
         needed = SIZE_BYTES
         while end - start >= SIZE_BYTES:
             if len(frames) == FRAMES_AT_ONCE:
                 self.has_more = True
                 break
-            size_bytes = parse_frame_size(view, start, self._max_request_bytes)
+            (size_bytes,) = SIZE.unpack_from(view, start)
+            if not 0 <= size_bytes <= max_bytes:
+                raise frame_size_error(size_bytes, max_bytes)
             frame_end = start + SIZE_BYTES + size_bytes
             if frame_end > end:
                 needed = frame_end - start
@@ -228,6 +230,9 @@ class ServerConnection:
 
     def _recycle(self) -> None:
         """Continue at the front of a buffer: of this one if it has no views, otherwise of a new one."""
+        if self._start == self._end < len(self._buffer) >= self._needed and self._is_unused():
+            self._start = self._end = 0  # as a rule
+            return
         begun = self._view[self._start : self._end]
         capacity = self._next_capacity()
         begun_bytes = len(begun)

@@ -69,9 +69,7 @@ class ApiVersionsHandler:
             for key in sorted(versions)
         ]
 
-    async def handle(
-        self, context: RequestContext, request: ApiVersionsRequest
-    ) -> ApiVersionsResponse:
+    def handle(self, context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsResponse:
         """Answer with the ranges that this listener serves."""
         image = self._image()
         error = self._error(context.version, request, image.cluster_id)

@@ -55,9 +55,9 @@ class DescribedTopics:
         self, context: RequestContext, seen: SeenCluster, topic: TopicImage
     ) -> EncodedElement:
         """Give the element of a Metadata answer."""
-        key = context.version, tuple(seen.brokers), topic.topic_id
-        found = self._find(key, seen, topic)
+        found = self.known(context.version, seen, topic)
         if found is None:
+            key = context.version, tuple(seen.brokers), topic.topic_id
             async with self._making:
                 found = self._find(key, seen, topic)  # another request may have made it
                 if found is None:
@@ -65,6 +65,10 @@ class DescribedTopics:
                     found = await context.turns.run(steps)
                     self._keep(key, _Kept(topic, seen.image.brokers, found))
         return found
+
+    def known(self, version: int, seen: SeenCluster, topic: TopicImage) -> EncodedElement | None:
+        """Give the element of a Metadata answer, if it was asked for before."""
+        return self._find((version, tuple(seen.brokers), topic.topic_id), seen, topic)
 
     def _find(self, key: _Key, seen: SeenCluster, topic: TopicImage) -> EncodedElement | None:
         kept = self._kept.get(key)

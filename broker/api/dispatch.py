@@ -16,7 +16,12 @@ from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.network.client import Client
 from headrace.broker.network.reply import Reply
-from headrace.broker.network.request_context import Handler, RequestContext, RestOfRequest
+from headrace.broker.network.request_context import (
+    Handler,
+    RequestContext,
+    RestOfRequest,
+    ShortAnswer,
+)
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
@@ -120,13 +125,49 @@ class ApiDispatcher:
             serve = self._serve_large if messages.is_large(key, frame.body) else self._serve
             return serve(context, frame.body, reply)
         response = handler.handle(context, messages.decode_request(key, version, frame.body))
-        if not isinstance(response, messages.KafkaMessage):
-            return _Waiting(response, partial(self._answer_later, context, reply))
+        if isinstance(response, messages.KafkaMessage):
+            self._answer_short(context, reply, response)
+            return None
+        if isinstance(response, ShortAnswer):
+            settle = partial(self._answer_settled, context, reply, response.make)
+            response.waits_for.add_done_callback(settle)
+            return None
+        return _Waiting(response, partial(self._answer_later, context, reply))
+
+    def _answer_short(
+        self, context: RequestContext, reply: Reply, response: messages.KafkaMessage
+    ) -> None:
+        header = context.header
         answer = messages.encode_response(
-            response, version, header.correlation_id, throttle_ms=reply.throttle_ms
+            response, header.api_version, header.correlation_id, throttle_ms=reply.throttle_ms
         )
         reply.send([_SIZE.pack(len(answer)), answer])
-        return None
+
+    def _answer_settled(
+        self,
+        context: RequestContext,
+        reply: Reply,
+        make: Callable[[asyncio.Future[Any]], messages.KafkaMessage],
+        done: asyncio.Future[Any],
+    ) -> None:
+        """Answer what waited, in this turn or, if many did, in another."""
+        if self._turns.is_used_up():
+            later = partial(self._answer_made, context, reply, make, done)
+            self._turns.call_later(later)
+        else:
+            self._answer_made(context, reply, make, done)
+
+    def _answer_made(
+        self,
+        context: RequestContext,
+        reply: Reply,
+        make: Callable[[asyncio.Future[Any]], messages.KafkaMessage],
+        done: asyncio.Future[Any],
+    ) -> None:
+        try:
+            self._answer_short(context, reply, make(done))
+        except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+            reply.fail(error, context.header.api_key)
 
     async def _serve_large(self, context: RequestContext, body: memoryview, reply: Reply) -> None:
         async with self._large:
@@ -147,6 +188,9 @@ class ApiDispatcher:
         del request  # it may be larger than the answer
         if isinstance(response, messages.KafkaMessage):
             await self._answer(context, response, reply)
+        elif isinstance(response, ShortAnswer):
+            await asyncio.wait((response.waits_for,))
+            self._answer_short(context, reply, response.make(response.waits_for))
         else:
             await self._answer_later(context, reply, response)
 

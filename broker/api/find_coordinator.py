@@ -20,7 +20,8 @@ Version notes:
 Source: FindCoordinatorRequest.json, FindCoordinatorResponse.json; `KafkaApis.getCoordinator`.
 """
 
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Coroutine
+from typing import Any, Final, NamedTuple, Protocol
 
 from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import RequestContext
@@ -78,47 +79,74 @@ class FindCoordinatorHandler:
     def __init__(self, nodes: CoordinatorNodes) -> None:
         self._nodes = nodes
 
-    async def handle(
+    def handle(
+        self, context: RequestContext, request: FindCoordinatorRequest
+    ) -> FindCoordinatorResponse | Coroutine[Any, Any, FindCoordinatorResponse]:
+        """Look up one key, or several."""
+        if context.version >= BATCHED_KEYS_SINCE:
+            keys = request.coordinator_keys
+            found = self._find_now(context, request, keys[0]) if len(keys) == 1 else None
+            if found is None:
+                return self._find_all(context, request)
+            return FindCoordinatorResponse(coordinators=[_coordinator(keys[0], found)])
+        found = self._find_now(context, request, request.key)
+        return self._find_one(context, request) if found is None else _answer(found)
+
+    async def _find_one(
         self, context: RequestContext, request: FindCoordinatorRequest
     ) -> FindCoordinatorResponse:
-        """Look up one key, or several."""
-        if context.version < BATCHED_KEYS_SINCE:
-            found = await self._find(context.client, request.key_type, request.key)
-            return FindCoordinatorResponse(
-                error_code=int(found.error),
-                error_message=found.message,
-                node_id=found.node_id,
-                host=found.host,
-                port=found.port,
-            )
-        coordinators = []
-        # One at a time: the hash of a long key takes milliseconds.
-        async for key in context.turns.each(dict.fromkeys(request.coordinator_keys), per_look=1):
-            found = await self._find(context.client, request.key_type, key)
-            coordinators.append(
-                FindCoordinatorResponse.Coordinator(
-                    key=key,
-                    node_id=found.node_id,
-                    host=found.host,
-                    port=found.port,
-                    error_code=int(found.error),
-                    error_message=found.message,
-                )
-            )
-        return FindCoordinatorResponse(coordinators=coordinators)
+        return _answer(await self._find(context, request, request.key))
 
-    async def _find(self, client: Client, key_type: int, key: str) -> _Found:
-        if key_type != GROUP_KEY_TYPE:
-            message = _NO_TRANSACTIONS if key_type == 1 else _NO_SUCH_COORDINATOR
+    async def _find_all(
+        self, context: RequestContext, request: FindCoordinatorRequest
+    ) -> FindCoordinatorResponse:
+        # One at a time: the hash of a long key takes milliseconds.
+        keys = context.turns.each(dict.fromkeys(request.coordinator_keys), per_look=1)
+        return FindCoordinatorResponse(
+            coordinators=[
+                _coordinator(key, await self._find(context, request, key)) async for key in keys
+            ]
+        )
+
+    def _find_now(
+        self, context: RequestContext, request: FindCoordinatorRequest, key: str
+    ) -> _Found | None:
+        """Find a coordinator without waiting; None if there is none, which may change."""
+        if request.key_type != GROUP_KEY_TYPE:
+            message = _NO_TRANSACTIONS if request.key_type == 1 else _NO_SUCH_COORDINATOR
             return _Found(ErrorCode.INVALID_REQUEST, message)
-        node = self._nodes.coordinator_node(client, key)
-        if node is None:
+        node = self._nodes.coordinator_node(context.client, key)
+        return None if node is None else _Found(ErrorCode.NONE, None, *node)
+
+    async def _find(
+        self, context: RequestContext, request: FindCoordinatorRequest, key: str
+    ) -> _Found:
+        found = self._find_now(context, request, key)
+        if found is None:
             try:
                 await self._nodes.ensure_topic()
             except KafkaError as error:
                 return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message)
-            node = self._nodes.coordinator_node(client, key)
-        if node is None:
-            return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        node_id, host, port = node
-        return _Found(ErrorCode.NONE, None, node_id, host, port)
+            found = self._find_now(context, request, key)
+        return found or _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+
+def _answer(found: _Found) -> FindCoordinatorResponse:
+    return FindCoordinatorResponse(
+        error_code=int(found.error),
+        error_message=found.message,
+        node_id=found.node_id,
+        host=found.host,
+        port=found.port,
+    )
+
+
+def _coordinator(key: str, found: _Found) -> FindCoordinatorResponse.Coordinator:
+    return FindCoordinatorResponse.Coordinator(
+        key=key,
+        node_id=found.node_id,
+        host=found.host,
+        port=found.port,
+        error_code=int(found.error),
+        error_message=found.message,
+    )

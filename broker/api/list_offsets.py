@@ -18,6 +18,8 @@ Source: ListOffsetsRequest.json, ListOffsetsResponse.json; KIP-79, KIP-734, KIP-
 
 import logging
 from collections import Counter
+from collections.abc import Coroutine
+from typing import Any
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.offset_search import find_by_timestamp, find_newest
@@ -50,10 +52,21 @@ class ListOffsetsHandler:
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
 
-    async def handle(
+    def handle(
+        self, context: RequestContext, request: ListOffsetsRequest
+    ) -> ListOffsetsResponse | Coroutine[Any, Any, ListOffsetsResponse]:
+        """Look up each partition by itself."""
+        if len(request.topics) == 1 and len(request.topics[0].partitions) == 1:
+            (topic,) = request.topics
+            (partition,) = topic.partitions
+            found = self._look_up_now(context, topic.name, partition, request.isolation_level)
+            if isinstance(found, _Partition):
+                return ListOffsetsResponse(topics=[_Topic(name=topic.name, partitions=[found])])
+        return self._look_up_all(context, request)
+
+    async def _look_up_all(
         self, context: RequestContext, request: ListOffsetsRequest
     ) -> ListOffsetsResponse:
-        """Look up each partition by itself."""
         asked: Counter[tuple[str, int]] = Counter()
         async for topic in context.turns.each(request.topics):
             async for partition in context.turns.each(topic.partitions):
@@ -76,9 +89,10 @@ class ListOffsetsHandler:
                 topics.append(_Topic(name=topic.name, partitions=answers))
         return ListOffsetsResponse(topics=topics)
 
-    async def _look_up(
+    def _look_up_now(
         self, context: RequestContext, topic: str, asked: _Asked, isolation: int
-    ) -> _Partition:
+    ) -> _Partition | Partition:
+        """Answer without waiting, or give the partition whose records have to be searched."""
         timestamp = asked.timestamp
         if timestamp < 0 and (
             timestamp < EARLIEST_PENDING_UPLOAD or context.version < SINCE_VERSION.get(timestamp, 0)
@@ -92,8 +106,23 @@ class ListOffsetsHandler:
         code = found.reads.check_leader_epoch(asked.current_leader_epoch)
         if code != ErrorCode.NONE:
             return self._error(asked, code)
+        reads = found.reads
+        if timestamp == LATEST:
+            return self._answer(asked, found, reads.readable_end(isolation), -1)
+        if timestamp in (EARLIEST, EARLIEST_LOCAL):
+            return self._answer(asked, found, reads.log_start_offset, -1)
+        if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
+            return self._answer(asked, found, -1, -1)
+        return found
+
+    async def _look_up(
+        self, context: RequestContext, topic: str, asked: _Asked, isolation: int
+    ) -> _Partition:
+        found = self._look_up_now(context, topic, asked, isolation)
+        if isinstance(found, _Partition):
+            return found
         try:
-            offset, record_timestamp = await self._offset(found, timestamp, isolation)
+            offset, record_timestamp = await self._search(found, asked.timestamp, isolation)
         except StorageError as error:
             logger.warning(
                 "ListOffsets failed: records could not be read", extra={"reason": repr(error)}
@@ -104,9 +133,14 @@ class ListOffsetsHandler:
                 "ListOffsets failed: records cannot be decoded", extra={"reason": repr(error)}
             )
             return self._error(asked, ErrorCode.CORRUPT_MESSAGE)
+        return self._answer(asked, found, offset, record_timestamp)
+
+    def _answer(
+        self, asked: _Asked, partition: Partition, offset: int, record_timestamp: int
+    ) -> _Partition:
         if not self._partitions.is_lease_valid():
             return self._error(asked, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        epoch = -1 if offset < 0 else found.reads.epoch_of(offset)
+        epoch = -1 if offset < 0 else partition.reads.epoch_of(offset)
         return _Partition(
             partition_index=asked.partition_index,
             error_code=0,
@@ -115,16 +149,10 @@ class ListOffsetsHandler:
             leader_epoch=epoch,
         )
 
-    async def _offset(
+    async def _search(
         self, partition: Partition, timestamp: int, isolation: int
     ) -> tuple[int, int]:
-        """(offset, its timestamp or -1)."""
-        if timestamp == LATEST:
-            return partition.reads.readable_end(isolation), -1
-        if timestamp in (EARLIEST, EARLIEST_LOCAL):
-            return partition.reads.log_start_offset, -1
-        if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
-            return -1, -1
+        """(offset, its timestamp); -1 for both if there is none."""
         if timestamp == MAX_TIMESTAMP:
             found = await find_newest(partition)
         else:

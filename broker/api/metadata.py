@@ -18,7 +18,8 @@ Version notes:
 Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102; `KRaftMetadataCache.getPartitionMetadata`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final
 from uuid import UUID
 
 from headrace.broker.api.described_topics import DescribedTopics
@@ -33,6 +34,7 @@ from headrace.protocol.messages import EncodedElement, MetadataRequest, Metadata
 AUTO_CREATION_FLAG_SINCE = 4
 LOOKUP_BY_ID_SINCE = 12
 NAMES_AT_ONCE = 128  # created at once
+MAX_SHORT: Final = 256  # partitions of a topic that is answered at once
 
 _Topic = MetadataResponse.MetadataResponseTopic
 _Asked = MetadataRequest.MetadataRequestTopic
@@ -62,8 +64,34 @@ class MetadataHandler:
         self._creation = creation
         self._described = DescribedTopics()
 
-    async def handle(self, context: RequestContext, request: MetadataRequest) -> MetadataResponse:
+    def handle(
+        self, context: RequestContext, request: MetadataRequest
+    ) -> MetadataResponse | Coroutine[Any, Any, MetadataResponse]:
         """Describe the topics asked for, or all."""
+        return self._describe_known(context, request) or self._describe(context, request)
+
+    def _describe_known(
+        self, context: RequestContext, request: MetadataRequest
+    ) -> MetadataResponse | None:
+        """Describe one topic that was described before, as nearly all clients ask; else None."""
+        if request.topics is None or len(request.topics) != 1:
+            return None
+        (asked,) = request.topics
+        seen = self._cluster.seen_by(context.client)
+        if asked.topic_id is not None:
+            if context.version < LOOKUP_BY_ID_SINCE:
+                return None
+            topic = seen.image.topic_by_id(asked.topic_id)
+        else:
+            topic = seen.image.topic(asked.name or "")
+        if topic is None or len(topic.partitions) > MAX_SHORT:
+            return None
+        described = self._described.known(context.version, seen, topic)
+        return None if described is None else self._response(seen, [described])
+
+    async def _describe(
+        self, context: RequestContext, request: MetadataRequest
+    ) -> MetadataResponse:
         if request.topics is None or (context.version == 0 and not request.topics):
             seen = self._cluster.seen_by(context.client)
             topics: list[_Topic | EncodedElement] = [
@@ -74,6 +102,11 @@ class MetadataHandler:
             await self._create_missing(context, request, request.topics)
             seen = self._cluster.seen_by(context.client)
             topics = await self._asked_for(context, request.topics, seen)
+        return self._response(seen, topics)
+
+    def _response(
+        self, seen: SeenCluster, topics: list[_Topic | EncodedElement]
+    ) -> MetadataResponse:
         return MetadataResponse(
             brokers=[
                 MetadataResponse.MetadataResponseBroker(

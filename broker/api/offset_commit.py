@@ -14,14 +14,17 @@ Version notes:
 Source: OffsetCommitRequest.json, OffsetCommitResponse.json; `KafkaApis.handleOffsetCommitRequest`.
 """
 
-from collections.abc import Sequence
-from typing import Final
+import asyncio
+from collections.abc import Coroutine, Sequence
+from functools import partial
+from typing import Any, Final
 from uuid import UUID
 
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import CommitRequest, OffsetEntry
 from headrace.broker.coordinator.group.topics import TopicDirectory
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.coordinator.runtime.batching import Outcome
+from headrace.broker.network.request_context import RequestContext, ShortAnswer
 from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
@@ -32,6 +35,7 @@ API = ApiKey.OFFSET_COMMIT
 GROUP_ID_NOT_FOUND_SINCE: Final = 9
 TOPIC_IDS_SINCE: Final = 10
 ENTRIES_AT_ONCE: Final = 500
+MAX_SHORT: Final = 64  # partitions that are looked up at once
 
 _Topic = OffsetCommitResponse.OffsetCommitResponseTopic
 _Partition = _Topic.OffsetCommitResponsePartition
@@ -52,33 +56,70 @@ class OffsetCommitHandler:
         self._coordinator = coordinator
         self._topics = topics
 
-    async def handle(
+    def handle(
+        self, context: RequestContext, request: OffsetCommitRequest
+    ) -> OffsetCommitResponse | ShortAnswer | Coroutine[Any, Any, OffsetCommitResponse]:
+        """Commit the offsets of partitions that exist."""
+        if not _is_short(request):
+            return self._commit_many(context, request)
+        asked = _Asked()
+        uses_ids = context.version >= TOPIC_IDS_SINCE
+        for topic in request.topics:
+            name, topic_id = self._identify(topic, uses_ids=uses_ids)
+            self._add(asked.begin(topic), asked, name, topic_id, topic.partitions)
+        if not asked.entries:
+            return OffsetCommitResponse(topics=asked.topics)
+        commit = _to_commit(context, request, asked.entries)
+        try:
+            submitted = self._coordinator.commit(commit)
+        except KafkaError as error:
+            asked.settle([error.code] * len(asked.entries))
+            return OffsetCommitResponse(topics=asked.topics)
+        if submitted is None:
+            return _answer(asked, self._coordinator.commit_offsets(commit))
+        errors, durable = submitted
+        if durable is None:  # none of them changes anything
+            asked.settle(errors)
+            return OffsetCommitResponse(topics=asked.topics)
+        return ShortAnswer(durable, partial(_settled, asked, errors))
+
+    async def _commit_many(
         self, context: RequestContext, request: OffsetCommitRequest
     ) -> OffsetCommitResponse:
-        """Commit the offsets of partitions that exist."""
+        asked = _Asked()
         uses_ids = context.version >= TOPIC_IDS_SINCE
-        entries: list[OffsetEntry] = []
-        known: list[_Partition] = []  # answers of partitions that exist, in the order of `entries`
-        topics = []
         async for topic in context.turns.each(request.topics):
             name, topic_id = self._identify(topic, uses_ids=uses_ids)
-            partitions = []
-            async for partition in context.turns.each(topic.partitions):
-                answer = _Partition(partition_index=partition.partition_index, error_code=0)
-                partitions.append(answer)
-                if name is None:
-                    answer.error_code = int(ErrorCode.UNKNOWN_TOPIC_ID)
-                elif not self._topics.partition_exists(name, partition.partition_index):
-                    answer.error_code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-                else:
-                    entries.append(_to_entry(name, topic_id, partition))
-                    known.append(answer)
-            topics.append(_Topic(name=topic.name, topic_id=topic.topic_id, partitions=partitions))
-        answers = iter(known)
-        async for some in context.turns.batches(entries, ENTRIES_AT_ONCE):
-            for error in await self._commit(context, request, some):
-                next(answers).error_code = int(error)
-        return OffsetCommitResponse(topics=topics)
+            answers = asked.begin(topic)
+            async for some in context.turns.batches(topic.partitions, MAX_SHORT):
+                self._add(answers, asked, name, topic_id, some)
+        async for entries in context.turns.batches(asked.entries, ENTRIES_AT_ONCE):
+            commit = _to_commit(context, request, entries)
+            try:
+                asked.settle(await self._coordinator.commit_offsets(commit))
+            except KafkaError as error:
+                asked.settle([error.code] * len(entries))
+        return OffsetCommitResponse(topics=asked.topics)
+
+    def _add(
+        self,
+        answers: list[_Partition],
+        asked: "_Asked",
+        name: str | None,
+        topic_id: UUID | None,
+        partitions: Sequence[_AskedPartition],
+    ) -> None:
+        """Add partitions to the answers of their topic, and to what is committed if they exist."""
+        for partition in partitions:
+            answer = _Partition(partition_index=partition.partition_index, error_code=0)
+            answers.append(answer)
+            if name is None:
+                answer.error_code = int(ErrorCode.UNKNOWN_TOPIC_ID)
+            elif not self._topics.partition_exists(name, partition.partition_index):
+                answer.error_code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            else:
+                asked.entries.append(_to_entry(name, topic_id, partition))
+                asked.known.append(answer)
 
     def _identify(self, topic: _AskedTopic, *, uses_ids: bool) -> tuple[str | None, UUID | None]:
         """Give a topic's name, None when its id is not known, and its id."""
@@ -87,22 +128,66 @@ class OffsetCommitHandler:
         name = self._topics.name_of(topic.topic_id) if topic.topic_id else None
         return name, topic.topic_id
 
-    async def _commit(
-        self, context: RequestContext, request: OffsetCommitRequest, entries: Sequence[OffsetEntry]
-    ) -> list[ErrorCode]:
-        commit = CommitRequest(
-            group_id=request.group_id,
-            entries=entries,
-            member_id=request.member_id,
-            generation=request.generation_id_or_member_epoch,
-            group_instance_id=request.group_instance_id,
-            retention_time_ms=request.retention_time_ms,
-            knows_group_id_not_found=context.version >= GROUP_ID_NOT_FOUND_SINCE,
-        )
-        try:
-            return await self._coordinator.commit_offsets(commit)
-        except KafkaError as error:
-            return [error.code] * len(entries)
+
+class _Asked:
+    """What a request commits, and its answer."""
+
+    __slots__ = ("entries", "known", "settled", "topics")
+
+    def __init__(self) -> None:
+        self.topics: list[_Topic] = []
+        self.entries: list[OffsetEntry] = []  # of partitions that exist
+        self.known: list[_Partition] = []  # their answers, in the same order
+        self.settled = 0
+
+    def begin(self, topic: _AskedTopic) -> list[_Partition]:
+        """Begin the answer of a topic; give that of its partitions, which is empty yet."""
+        answers: list[_Partition] = []
+        self.topics.append(_Topic(name=topic.name, topic_id=topic.topic_id, partitions=answers))
+        return answers
+
+    def settle(self, errors: Sequence[ErrorCode]) -> None:
+        """Answer the next entries."""
+        for error in errors:
+            self.known[self.settled].error_code = int(error)
+            self.settled += 1
+
+
+def _settled(
+    asked: _Asked, errors: Sequence[ErrorCode], durable: asyncio.Future[Outcome]
+) -> OffsetCommitResponse:
+    failure = durable.result()
+    asked.settle(errors if failure is None else [failure.code] * len(errors))
+    return OffsetCommitResponse(topics=asked.topics)
+
+
+async def _answer(
+    asked: _Asked, outcome: Coroutine[Any, Any, list[ErrorCode]]
+) -> OffsetCommitResponse:
+    try:
+        asked.settle(await outcome)
+    except KafkaError as error:
+        asked.settle([error.code] * len(asked.entries))
+    return OffsetCommitResponse(topics=asked.topics)
+
+
+def _is_short(request: OffsetCommitRequest) -> bool:
+    topics = request.topics
+    return len(topics) <= MAX_SHORT and sum([len(it.partitions) for it in topics]) <= MAX_SHORT
+
+
+def _to_commit(
+    context: RequestContext, request: OffsetCommitRequest, entries: Sequence[OffsetEntry]
+) -> CommitRequest:
+    return CommitRequest(
+        group_id=request.group_id,
+        entries=entries,
+        member_id=request.member_id,
+        generation=request.generation_id_or_member_epoch,
+        group_instance_id=request.group_instance_id,
+        retention_time_ms=request.retention_time_ms,
+        knows_group_id_not_found=context.version >= GROUP_ID_NOT_FOUND_SINCE,
+    )
 
 
 def _to_entry(topic: str, topic_id: UUID | None, partition: _AskedPartition) -> OffsetEntry:

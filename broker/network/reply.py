@@ -49,6 +49,10 @@ class Connection(Protocol):
         """Close the connection because of what the client sent."""
         ...
 
+    def fail(self, what: str, error: Exception, api_key: int | None = None) -> None:
+        """Close the connection because of a mistake of this program."""
+        ...
+
 
 def _nothing_to_stop() -> None:
     """Most requests take effect even if their answer is lost."""
@@ -121,6 +125,10 @@ class Reply:
     def close(self) -> None:
         """Close the connection without an answer: the outcome is unknown, or must not be answered."""
         self._session.close()
+
+    def fail(self, error: Exception, api_key: int) -> None:
+        """Close the connection because of a mistake of this program."""
+        self._session.fail("request", error, api_key)
 
     def refuse(self, error: ProtocolError) -> None:
         """Close the connection because of the request."""

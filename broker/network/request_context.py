@@ -1,13 +1,15 @@
 """What a handler gets about a request besides its fields."""
 
-from collections.abc import Generator
+import asyncio
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from headrace.broker.network.client import Client
 from headrace.protocol.acl import Access
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.headers import RequestHeader
+from headrace.protocol.message_class import KafkaMessage
 from headrace.turns import Turns
 
 
@@ -43,6 +45,13 @@ class RequestContext:
         return self.header.client_id or ""
 
 
+class ShortAnswer(NamedTuple):
+    """An answer that is made, and encoded, at once when what it waits for is done: it is short."""
+
+    waits_for: asyncio.Future[Any]
+    make: Callable[[asyncio.Future[Any]], KafkaMessage]  # what waits_for raises, it may raise
+
+
 class Handler(Protocol):
     """Serves one API key with a response of that key's class in `headrace.protocol.messages`."""
 
@@ -57,5 +66,5 @@ class Handler(Protocol):
         ...
 
     def handle(self, context: RequestContext, request: Any) -> Any:
-        """Answer one request: at once what takes some microseconds, else by the coroutine that does it."""
+        """Answer one request: at once if that takes some microseconds, else by a coroutine, or a `ShortAnswer`."""
         ...

@@ -240,7 +240,12 @@ class Session(asyncio.BufferedProtocol):
         inflight = self._inflight
         if self._continues or self._flushes or not inflight or inflight[0] is not reply:
             return
-        if len(inflight) > 1 and not self._advancing:
+        if self._advancing:  # it is answered in the call that started it
+            try:
+                self._write_answers()
+            except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+                self.fail("writing an answer", error)
+        elif len(inflight) > 1:
             self._flushes = True
             self._loop.call_soon(self._flush)
         else:
@@ -250,18 +255,14 @@ class Session(asyncio.BufferedProtocol):
         self._flushes = False
         if self._continues:
             return
-        if not self._advancing and self._sessions.turns.is_used_up():
+        if self._sessions.turns.is_used_up():
             self._continue_later()
             return
         try:
-            self._write_done()
+            self._write_answers()
+            self._advance()
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides
             self.fail("writing an answer", error)
-
-    def _write_done(self) -> None:
-        self._write_answers()
-        if not self._advancing:
-            self._advance()
 
     def _write_answers(self) -> None:
         inflight = self._inflight
@@ -317,8 +318,13 @@ class Session(asyncio.BufferedProtocol):
                     self._continue_later()
                     return
                 is_due = False
-                if not waiting and not self._take_more():
-                    break
+                if not waiting:
+                    try:
+                        waiting.extend(self._connection.next_frames())
+                    except ProtocolError:
+                        break  # it is refused below, once earlier requests are answered
+                    if not waiting:
+                        break
                 pipelined = self._dispatcher.is_pipelined(waiting[0])
                 if self._inflight and not pipelined:
                     break
@@ -333,8 +339,8 @@ class Session(asyncio.BufferedProtocol):
         elif self._finishing and self.is_idle:
             self.closed = True
             self._transport.close()
-        else:
-            self._set_reading(reading=self._may_read())
+        elif (may_read := self._may_read()) != self._reading:
+            self._set_reading(reading=may_read)
 
     def _has_room(self) -> bool:
         """Whether the next request might start, if the order allows it."""
@@ -363,14 +369,6 @@ class Session(asyncio.BufferedProtocol):
             and not self._muted
         )
 
-    def _take_more(self) -> bool:
-        """Decode some of what was received; return whether there is a request."""
-        try:
-            self._waiting.extend(self._connection.next_frames())
-        except ProtocolError:
-            return False  # `_advance` refuses it once earlier requests are answered
-        return bool(self._waiting)
-
     def _continue_later(self) -> None:
         self._continues = True
         self._set_reading(reading=False)
@@ -381,7 +379,8 @@ class Session(asyncio.BufferedProtocol):
         try:
             inflight = self._inflight
             if inflight and inflight[0].done:
-                self._write_done()
+                self._write_answers()
+                self._advance()
             else:
                 self._advance(is_due=True)
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides

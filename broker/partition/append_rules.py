@@ -252,6 +252,19 @@ def validate(
     return _in_steps(header, records, config, limits, now_ms, walk)
 
 
+def made_here(
+    records: memoryview, config: EffectiveTopicConfig, *, now_ms: int
+) -> Validated | Rejection:
+    """Take a batch that a coordinator of this broker has just made: its records are not looked at."""
+    header = parse_single_batch(records)
+    if isinstance(header, Rejection):
+        return header
+    rejection = check_header(header, records, config, AppendOrigin.COORDINATOR, NO_VERSION)
+    if rejection is not None:
+        return rejection
+    return _stamped(header, records, header.max_timestamp, config, now_ms)
+
+
 def _checked_marker(
     header: BatchHeader, records: memoryview, config: EffectiveTopicConfig, now_ms: int
 ) -> Validated | Rejection:

@@ -82,11 +82,15 @@ class WriteSide:
         now_ms: int,
         on_done: Callable[[Exception | None], None],
     ) -> Accepted | Rejection:
-        """Validate and append one small batch that this broker has made itself; as `append_validated`."""
-        limits = ValidationLimits()
-        found = append_rules.validate(records, self.config, limits, origin=origin, now_ms=now_ms)
-        if not isinstance(found, (Validated, Rejection)):
-            found = completed(found)
+        """Append one small batch that this broker has made itself; as `append_validated`."""
+        if origin is AppendOrigin.COORDINATOR:
+            found = append_rules.made_here(records, self.config, now_ms=now_ms)
+        else:
+            limits = ValidationLimits()
+            steps = append_rules.validate(
+                records, self.config, limits, origin=origin, now_ms=now_ms
+            )
+            found = steps if isinstance(steps, (Validated, Rejection)) else completed(steps)
         if isinstance(found, Rejection):
             return found
         return self.append_validated(found, now_ms=now_ms, on_done=on_done)

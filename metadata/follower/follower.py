@@ -55,7 +55,7 @@ class LogFollower:
         self._requester = requester
         self._timeout_ms = request_timeout_ms
         self._replayed = replayed
-        self._image = MetadataImage()
+        self.image = MetadataImage()  # the newest; the same object until the next batch is applied
         self._end_index = 0
         self._listeners: list[Listener] = []
         self._preparing: list[Preparation] = []
@@ -63,14 +63,9 @@ class LogFollower:
         self._advanced = asyncio.Event()
 
     @property
-    def image(self) -> MetadataImage:
-        """The newest image; the same object until the next batch is applied."""
-        return self._image
-
-    @property
     def lag(self) -> int:
         """Entries that were committed when the controller last answered and are not applied yet."""
-        return max(0, self._end_index - self._image.index)
+        return max(0, self._end_index - self.image.index)
 
     def subscribe(self, listener: Listener, prepare: Preparation | None = None) -> None:
         """Call `listener(old, new)` on the loop after each batch that is applied.
@@ -85,7 +80,7 @@ class LogFollower:
 
     async def wait_until(self, satisfied: Callable[[MetadataImage], bool]) -> None:
         """Wait until an image satisfies a condition; errors of the condition are passed on."""
-        while not satisfied(self._image):
+        while not satisfied(self.image):
             await self._advanced.wait()
 
     def wake(self) -> None:
@@ -127,13 +122,13 @@ class LogFollower:
             MetadataDivergedError: the controller's log does not continue the log of this node.
             MetadataFormatError: the controller sends data that this version cannot read, or would.
         """
-        request = FetchEntries(self._image.index + 1, FETCH_BYTES, wait_ms, READ_HERE)
+        request = FetchEntries(self.image.index + 1, FETCH_BYTES, wait_ms, READ_HERE)
         try:
             answer = await self._requester.call(request, wait_ms + self._timeout_ms)
         except RefusedError as error:
             if error.code == ErrorCode.POSITION_OUT_OF_RANGE:
                 raise MetadataDivergedError(
-                    f"this node has applied the metadata log up to entry {self._image.index}, but the "
+                    f"this node has applied the metadata log up to entry {self.image.index}, but the "
                     f"controller's log is shorter: {error.message}"
                 ) from error
             if error.code == ErrorCode.UNSUPPORTED_VERSION:
@@ -153,11 +148,11 @@ class LogFollower:
     def _replayed_to(self, index: int) -> MetadataImage | None:
         """An image of this process that has this entry, and is newer than that of this broker."""
         replayed = self._replayed()
-        return replayed if replayed.index >= max(index, self._image.index + 1) else None
+        return replayed if replayed.index >= max(index, self.image.index + 1) else None
 
     async def _replay(self, entries: tuple[LogEntry, ...]) -> None:
         turns = turns_of(Work.METADATA)
-        image = self._image
+        image = self.image
         _require_next(image, entries[0])
         replayed = self._replayed_to(entries[-1].index)
         if replayed is not None:
@@ -173,13 +168,13 @@ class LogFollower:
 
     async def _take_over(self, image: MetadataImage) -> None:
         """Change to an image of the controller, which frees what that one lacks."""
-        await self._change(image, still_used=self._image)
+        await self._change(image, still_used=self.image)
 
     async def _change(self, image: MetadataImage, *, still_used: MetadataImage) -> None:
         turns = turns_of(Work.METADATA)
         for prepare in self._preparing:
-            await turns.run(prepare(self._image, image))
-        await self._freeing.collect(self._image, still_used)
+            await turns.run(prepare(self.image, image))
+        await self._freeing.collect(self.image, still_used)
         self._publish(image)
 
     async def _load_snapshot(self, snapshot_index: int) -> None:
@@ -200,15 +195,15 @@ class LogFollower:
                 return await asyncio.sleep(RETRY_MS / 1000)
             data = download.add(answer.body)
         image = await _decoded(data)
-        if image.index <= self._image.index:
+        if image.index <= self.image.index:
             raise MetadataDivergedError(
                 f"the controller sent snapshot {image.index}, which is older than this node's "
-                f"{self._image.index}"
+                f"{self.image.index}"
             )
         return await self._change(image, still_used=MetadataImage())  # nothing is the same object
 
     def _publish(self, image: MetadataImage) -> None:
-        old, self._image = self._image, image
+        old, self.image = self.image, image
         self.wake()
         for listener in self._listeners:
             listener(old, image)

@@ -41,6 +41,7 @@ from headrace.protocol.records.java_text import AS_JAVA
 NO_TIMESTAMP: Final = -1
 _VARINT_LAST_SHIFT: Final = 63
 _NULL_LENGTH: Final = b"\x01"  # -1 in zig-zag
+_SMALL: Final = tuple(bytes((number << 1,)) for number in range(64))  # those of one byte
 
 
 class Record(NamedTuple):
@@ -263,13 +264,15 @@ def _decode_varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _encode_record(out: bytearray, record: Record, offset_delta: int, base_timestamp: int) -> None:
+    _, timestamp_ms, record_key, record_value, headers = record
     body = bytearray(1)  # attributes
-    body += encode_varint(record.timestamp_ms - base_timestamp)
-    body += encode_varint(offset_delta)
-    _encode_bytes(body, record.key)
-    _encode_bytes(body, record.value)
-    body += encode_varint(len(record.headers))
-    for key, value in record.headers:
+    timestamp_delta = timestamp_ms - base_timestamp
+    for number in (timestamp_delta, offset_delta):
+        body += _SMALL[number] if 0 <= number < len(_SMALL) else encode_varint(number)
+    _encode_bytes(body, record_key)
+    _encode_bytes(body, record_value)
+    body += encode_varint(len(headers)) if headers else _SMALL[0]
+    for key, value in headers:
         _encode_bytes(body, key.encode())
         _encode_bytes(body, value)
     out += encode_varint(len(body))
@@ -280,7 +283,8 @@ def _encode_bytes(out: bytearray, value: bytes | None) -> None:
     if value is None:
         out += _NULL_LENGTH
     else:
-        out += encode_varint(len(value))
+        size = len(value)
+        out += _SMALL[size] if size < len(_SMALL) else encode_varint(size)
         out += value
 
 

@@ -173,12 +173,12 @@ BUGS = (
         "turns-16",
         "requests that have waited for the same are answered in one turn",
         "broker/api/dispatch.py",
-        "ApiDispatcher._serve",
+        "ApiDispatcher._answer_later",
         """
-            response = await self._handlers[header.api_key].handle(context, request)
-            await turns.pause()
+            found = await response
+            await self._turns.pause()
         """,
-        "response = await self._handlers[header.api_key].handle(context, request)",
+        "found = await response",
         f"{_API}/test_dispatch.py"
         "::test_small_requests_of_many_connections_share_the_turns_of_the_loop",
     ),

@@ -116,13 +116,17 @@ class GroupCoordinator:
 
     def heartbeat(self, request: HeartbeatRequest) -> Submitted[ErrorCode] | None:
         """Heartbeat; None if the group's partition is about to come, or is being loaded."""
-        driver = self._settled(_of_members(request.group_id))
-        return None if driver is None else driver.submit(_heartbeat(request))
+        if not request.group_id:
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID)
+        driver = self._settled(request.group_id)
+        if driver is None:
+            return None
+        return driver.submit(lambda shard, now: shard.heartbeat(request, now))
 
     async def heartbeat_when_loaded(self, request: HeartbeatRequest) -> ErrorCode:
         """Heartbeat."""
         driver = await self._arrived(_of_members(request.group_id))
-        return await driver.submit(_heartbeat(request)).wait()
+        return await driver.submit(lambda shard, now: shard.heartbeat(request, now)).wait()
 
     async def leave(self, group_id: str, members: Sequence[LeavingMember]) -> list[LeaveResult]:
         """LeaveGroup."""
@@ -131,9 +135,16 @@ class GroupCoordinator:
 
     # Offsets
 
+    def commit(self, request: CommitRequest) -> Submitted[list[ErrorCode]] | None:
+        """OffsetCommit; one error per entry. None if the group's partition is about to come, or is being loaded."""
+        driver = self._settled(request.group_id)
+        if driver is None:
+            return None
+        return driver.submit_write(lambda shard, now: shard.commit_offsets(request, now))
+
     async def commit_offsets(self, request: CommitRequest) -> list[ErrorCode]:
         """OffsetCommit; one error per entry."""
-        driver = self._settled(request.group_id) or await self._arrived(request.group_id)
+        driver = await self._arrived(request.group_id)
         submitted = driver.submit_write(lambda shard, now: shard.commit_offsets(request, now))
         return await submitted.wait()
 
@@ -261,7 +272,9 @@ class GroupCoordinator:
     def _settled(self, group_id: str) -> _Driver | None:
         """As `_driver`; None if the group's partition is about to come, or is being loaded."""
         driver = self.runtime.settled(_checked(group_id))
-        return None if driver is None else self._unless_deleted(group_id, driver)
+        if group_id in self._deleting:
+            raise _being_deleted()
+        return driver
 
     async def _arrived(self, group_id: str) -> _Driver:
         """As `_driver`, after a moment if the group's partition is about to come, or is being loaded."""
@@ -273,8 +286,12 @@ class GroupCoordinator:
 
     def _unless_deleted(self, group_id: str, driver: _Driver) -> _Driver:
         if group_id in self._deleting:
-            raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the group is being deleted")
+            raise _being_deleted()
         return driver
+
+
+def _being_deleted() -> KafkaError:
+    return KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the group is being deleted")
 
 
 def _checked(group_id: str) -> str:
@@ -288,10 +305,6 @@ def _of_members(group_id: str) -> str:
     if not group_id:
         raise KafkaError(ErrorCode.INVALID_GROUP_ID)
     return group_id
-
-
-def _heartbeat(request: HeartbeatRequest) -> _Operation[ErrorCode]:
-    return lambda shard, now: shard.heartbeat(request, now)
 
 
 async def _outcomes(submitted: Iterable[Submitted[T] | KafkaError]) -> list[T | KafkaError]:

@@ -108,7 +108,10 @@ class CoordinatorRuntime(Generic[S, R]):
         driver = self._drivers.get(self._logs.partition_for(key))
         if driver is None or driver.state is ShardState.LOADING:
             return None
-        return self._counted(driver)
+        driver.count_request()
+        if not self._logs.is_lease_valid():
+            raise _no_lease()
+        return driver
 
     async def arrived(self, key: str) -> ShardDriver[S, R]:
         """Give the driver of a key's shard once it is here and loaded, if it is about to be.
@@ -142,12 +145,8 @@ class CoordinatorRuntime(Generic[S, R]):
         driver = self._drivers.get(self._logs.partition_for(key))
         if driver is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
-        return self._counted(driver)
-
-    def _counted(self, driver: ShardDriver[S, R]) -> ShardDriver[S, R]:
         driver.count_request()
-        if not self._logs.is_lease_valid():
-            raise _no_lease()
+        self.require_valid_lease()
         return driver
 
     def drivers(self) -> Iterator[ShardDriver[S, R]]:

@@ -289,9 +289,7 @@ class ShardDriver(Generic[S, R]):
             if self._pending.size_bytes > MAX_UNSHARED_BYTES:
                 await self._turns.pause()  # all partitions may have as much to write
             batch = self._pending.next()
-            if batch is None:
-                await self._sleep()
-            else:
+            if batch is not None:
                 encoded = batch.encode()
                 size_bytes = len(encoded)
                 try:
@@ -304,10 +302,11 @@ class ShardDriver(Generic[S, R]):
                     return
                 self._rewriter.appended(batch.records_count, size_bytes)
                 self._pending.written()
-            if not self._must_reload:
-                deadline_ms = self._shard.next_deadline_ms()
-                if deadline_ms is not None and deadline_ms <= self._clock().elapsed_ms:
-                    self._expire()
+            now, deadline_ms = self._clock(), self._shard.next_deadline_ms()
+            if deadline_ms is not None and deadline_ms <= now.elapsed_ms:
+                self._expire(now)
+            elif batch is None:
+                await self._sleep(now, deadline_ms)
 
     async def _hand_image(self) -> None:
         """Have the shard take in what has changed, up to records that are to be written."""
@@ -334,13 +333,11 @@ class ShardDriver(Generic[S, R]):
         if not self._must_reload:  # else memory may be ahead of what is queued
             self._rewriter.add_slice(self._shard.live, self._clock())
 
-    async def _sleep(self) -> None:
+    async def _sleep(self, now: Instant, deadline_ms: int | None) -> None:
+        """Wait until there is something to do, or a deadline, which is not due."""
         self._wake.clear()
-        deadline_ms = self._shard.next_deadline_ms()
         self._sleeps, self._wakes_at_ms = True, deadline_ms
-        timeout_s = (
-            None if deadline_ms is None else max(0, deadline_ms - self._clock().elapsed_ms) / 1_000
-        )
+        timeout_s = None if deadline_ms is None else (deadline_ms - now.elapsed_ms) / 1_000
         try:
             async with asyncio.timeout(timeout_s):
                 await self._wake.wait()
@@ -349,8 +346,9 @@ class ShardDriver(Generic[S, R]):
         finally:
             self._sleeps = False
 
-    def _expire(self) -> None:
-        now = self._clock()
+    def _expire(self, now: Instant) -> None:
+        if self._must_reload:
+            return
         try:
             self._absorb(self._shard.expire(now), now)
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides

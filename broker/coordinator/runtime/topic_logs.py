@@ -67,8 +67,11 @@ class PartitionLog:
             KafkaError: refused, definitely not appended.
             StorageError: no room in time (not appended), or the outcome is unknown.
         """
-        await self._transit.settled([(self._partition.topic_id, self._partition.index)])
-        await self._engine.admission(len(batch) + RECORD_OVERHEAD_BYTES)
+        if self._transit:
+            await self._transit.settled([(self._partition.topic_id, self._partition.index)])
+        bytes_needed = len(batch) + RECORD_OVERHEAD_BYTES
+        if not self._engine.admits(bytes_needed):
+            await self._engine.admission(bytes_needed)
         acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def on_done(error: Exception | None) -> None:

@@ -31,8 +31,9 @@ def begin() -> None:
     work: Any = Work
     work.share_s = 0.0  # each piece of work waits for a turn of its own
     turns: Any = Turns
-    turns._end_later = _end_later
+    next_turn = Turns._next_turn
 
+    def later(of: Turns) -> None:
+        asyncio.get_running_loop().call_later(TURN_S, next_turn, of)
 
-def _end_later(turns: Any) -> None:
-    asyncio.get_running_loop().call_later(TURN_S, turns._next_turn)
+    turns._next_turn = later

@@ -28,7 +28,6 @@ from headrace.metadata.records.brokers import (
 from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.topics import PartitionRecord, TopicRecord
 from headrace.metadata.replay import replay
-from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.headers import RequestHeader, parse_request_header
@@ -42,6 +41,7 @@ from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.turns import Turns
+from tests.unit.broker.handler_calls import response_of
 from tests.unit.broker.partition.fakes import FakeEngine, FakeStream, call_at_once
 
 NOW_MS = 1_700_000_000_000
@@ -358,9 +358,7 @@ async def ask_async(
     frame = memoryview(encode_request(request, context.header))
     _, body_offset = parse_request_header(frame)
     decoded = decode_request(handler.api_key, version, frame[body_offset:])
-    response = handler.handle(context, decoded)
-    if not isinstance(response, messages.KafkaMessage):
-        response = await response
+    response = await response_of(handler, context, decoded)
     answer = memoryview(encode_response(response, version, context.header.correlation_id))
     correlation_id, told = decode_response(handler.api_key, version, answer)
     assert correlation_id == context.header.correlation_id

@@ -21,7 +21,6 @@ from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.network.client import Client
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.config.node import GroupConfig
-from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
 from headrace.protocol.headers import RequestHeader, parse_request_header
@@ -37,6 +36,7 @@ from headrace.protocol.messages import (
 from headrace.turns import Turns
 from tests.unit.broker.coordinator.fake_log import WALL_MS, FakeLogs
 from tests.unit.broker.coordinator.virtual_time import settle
+from tests.unit.broker.handler_calls import response_of
 
 CONFIG = GroupConfig(initial_rebalance_delay_ms=0)
 TOPIC_IDS = {"t": UUID(int=0x71), "u": UUID(int=0x75)}
@@ -152,9 +152,7 @@ async def ask(handler: Handler, request: Any, version: int) -> Any:
         Client("PLAINTEXT", client_host="10.0.0.1", local_host="10.0.0.2", local_port=9092),
         Turns(lambda: 0.0, 1.0),
     )
-    response = handler.handle(context, decoded)
-    if not isinstance(response, messages.KafkaMessage):
-        response = await response
+    response = await response_of(handler, context, decoded)
     answer = encode_response(response, version, header.correlation_id)
     correlation_id, message = decode_response(key, version, memoryview(answer))
     assert correlation_id == 7

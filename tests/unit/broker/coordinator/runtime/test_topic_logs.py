@@ -57,8 +57,8 @@ class Engine:
     has_room = True
 
     def admits(self, body_bytes: int) -> bool:
-        assert body_bytes > MAX_BATCH_BYTES
-        return self.has_room
+        assert body_bytes > MAX_BATCH_BYTES or body_bytes > len(batch())
+        return self.has_room and self.refusal is None
 
     async def admission(self, body_bytes: int) -> None:
         assert body_bytes > len(batch())
@@ -134,7 +134,7 @@ def test_an_append_whose_outcome_is_unknown_says_so() -> None:
 def test_what_is_refused_is_not_appended() -> None:
     broker = Broker()
     with pytest.raises(KafkaError) as refusal:
-        run(broker.log.append(batch(key=None)))
+        run(broker.log.append(bytearray(len(batch()))))
     assert refusal.value.code == ErrorCode.INVALID_RECORD
     broker.engine.refusal = BackPressureError("no room")
     with pytest.raises(BackPressureError):
