@@ -8,9 +8,9 @@ loaded when the node is ready, or when the first request wants one of them.
 
 import asyncio
 import struct
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.api.produce import ProduceHandler
@@ -18,6 +18,7 @@ from headrace.broker.network.client import Client
 from headrace.broker.network.reply import Reply
 from headrace.broker.network.request_context import (
     Handler,
+    Later,
     RequestContext,
     RestOfRequest,
     ShortAnswer,
@@ -43,13 +44,13 @@ class _Waiting:
 
     def __init__(
         self,
-        response: Coroutine[Any, Any, Any],
-        answer: Callable[[Coroutine[Any, Any, Any]], Coroutine[Any, Any, None]],
+        response: Later[messages.KafkaMessage],
+        answer: Callable[[Later[messages.KafkaMessage]], Later[None]],
     ) -> None:
         self._response = response
         self._answer = answer
 
-    def __await__(self) -> Generator[Any, None, None]:
+    def __await__(self) -> Generator[object, None, None]:
         return self._answer(self._response).__await__()
 
     def close(self) -> None:
@@ -129,7 +130,7 @@ class ApiDispatcher:
             self._answer_short(context, reply, response)
             return None
         if isinstance(response, ShortAnswer):
-            settle = partial(self._answer_settled, context, reply, response.make)
+            settle = partial(self._answer_settled, context, reply, response)
             response.waits_for.add_done_callback(settle)
             return None
         return _Waiting(response, partial(self._answer_later, context, reply))
@@ -144,28 +145,17 @@ class ApiDispatcher:
         reply.send([_SIZE.pack(len(answer)), answer])
 
     def _answer_settled(
-        self,
-        context: RequestContext,
-        reply: Reply,
-        make: Callable[[asyncio.Future[Any]], messages.KafkaMessage],
-        done: asyncio.Future[Any],
+        self, context: RequestContext, reply: Reply, response: ShortAnswer, _done: object
     ) -> None:
         """Answer what waited, in this turn or, if many did, in another."""
         if self._turns.is_used_up():
-            later = partial(self._answer_made, context, reply, make, done)
-            self._turns.call_later(later)
+            self._turns.call_later(partial(self._answer_made, context, reply, response))
         else:
-            self._answer_made(context, reply, make, done)
+            self._answer_made(context, reply, response)
 
-    def _answer_made(
-        self,
-        context: RequestContext,
-        reply: Reply,
-        make: Callable[[asyncio.Future[Any]], messages.KafkaMessage],
-        done: asyncio.Future[Any],
-    ) -> None:
+    def _answer_made(self, context: RequestContext, reply: Reply, response: ShortAnswer) -> None:
         try:
-            self._answer_short(context, reply, make(done))
+            self._answer_short(context, reply, response.make(response.waits_for))
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides
             reply.fail(error, context.header.api_key)
 
@@ -195,7 +185,7 @@ class ApiDispatcher:
             await self._answer_later(context, reply, response)
 
     async def _answer_later(
-        self, context: RequestContext, reply: Reply, response: Coroutine[Any, Any, Any]
+        self, context: RequestContext, reply: Reply, response: Later[messages.KafkaMessage]
     ) -> None:
         found = await response
         await self._turns.pause()  # many may have waited for the same

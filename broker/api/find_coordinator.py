@@ -20,11 +20,10 @@ Version notes:
 Source: FindCoordinatorRequest.json, FindCoordinatorResponse.json; `KafkaApis.getCoordinator`.
 """
 
-from collections.abc import Coroutine
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from headrace.broker.network.client import Client
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.request_context import Later, RequestContext
 from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
@@ -81,7 +80,7 @@ class FindCoordinatorHandler:
 
     def handle(
         self, context: RequestContext, request: FindCoordinatorRequest
-    ) -> FindCoordinatorResponse | Coroutine[Any, Any, FindCoordinatorResponse]:
+    ) -> FindCoordinatorResponse | Later[FindCoordinatorResponse]:
         """Look up one key, or several."""
         if context.version >= BATCHED_KEYS_SINCE:
             keys = request.coordinator_keys

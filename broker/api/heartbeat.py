@@ -10,12 +10,9 @@ Version notes:
 Source: HeartbeatRequest.json, HeartbeatResponse.json; `GroupCoordinatorService.heartbeat`.
 """
 
-from collections.abc import Coroutine
-from typing import Any
-
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import HeartbeatRequest as GroupHeartbeat
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.request_context import Later, RequestContext
 from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
@@ -35,7 +32,7 @@ class HeartbeatHandler:
 
     def handle(
         self, context: RequestContext, request: HeartbeatRequest
-    ) -> HeartbeatResponse | Coroutine[Any, Any, HeartbeatResponse]:
+    ) -> HeartbeatResponse | Later[HeartbeatResponse]:
         """Refresh a session."""
         del context
         heartbeat = GroupHeartbeat(
@@ -55,7 +52,7 @@ class HeartbeatHandler:
         return HeartbeatResponse(error_code=int(submitted.response))
 
 
-async def _answer(outcome: Coroutine[Any, Any, ErrorCode]) -> HeartbeatResponse:
+async def _answer(outcome: Later[ErrorCode]) -> HeartbeatResponse:
     try:
         return HeartbeatResponse(error_code=int(await outcome))
     except KafkaError as refused:

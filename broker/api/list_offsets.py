@@ -18,10 +18,8 @@ Source: ListOffsetsRequest.json, ListOffsetsResponse.json; KIP-79, KIP-734, KIP-
 
 import logging
 from collections import Counter
-from collections.abc import Coroutine
-from typing import Any
 
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.request_context import Later, RequestContext
 from headrace.broker.partition.offset_search import find_by_timestamp, find_newest
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
@@ -54,7 +52,7 @@ class ListOffsetsHandler:
 
     def handle(
         self, context: RequestContext, request: ListOffsetsRequest
-    ) -> ListOffsetsResponse | Coroutine[Any, Any, ListOffsetsResponse]:
+    ) -> ListOffsetsResponse | Later[ListOffsetsResponse]:
         """Look up each partition by itself."""
         if len(request.topics) == 1 and len(request.topics[0].partitions) == 1:
             (topic,) = request.topics

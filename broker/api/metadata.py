@@ -18,14 +18,14 @@ Version notes:
 Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102; `KRaftMetadataCache.getPartitionMetadata`.
 """
 
-from collections.abc import Coroutine, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 from uuid import UUID
 
 from headrace.broker.api.described_topics import DescribedTopics
 from headrace.broker.cluster.cluster_view import ClusterView, SeenCluster
 from headrace.broker.cluster.topic_creation import MAX_TOPICS, TopicCreation
-from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.request_context import Later, RequestContext
 from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
@@ -66,7 +66,7 @@ class MetadataHandler:
 
     def handle(
         self, context: RequestContext, request: MetadataRequest
-    ) -> MetadataResponse | Coroutine[Any, Any, MetadataResponse]:
+    ) -> MetadataResponse | Later[MetadataResponse]:
         """Describe the topics asked for, or all."""
         return self._describe_known(context, request) or self._describe(context, request)
 

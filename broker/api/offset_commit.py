@@ -15,16 +15,16 @@ Source: OffsetCommitRequest.json, OffsetCommitResponse.json; `KafkaApis.handleOf
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import CommitRequest, OffsetEntry
 from headrace.broker.coordinator.group.topics import TopicDirectory
 from headrace.broker.coordinator.runtime.batching import Outcome
-from headrace.broker.network.request_context import RequestContext, ShortAnswer
+from headrace.broker.network.request_context import Later, RequestContext, ShortAnswer
 from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
@@ -58,7 +58,7 @@ class OffsetCommitHandler:
 
     def handle(
         self, context: RequestContext, request: OffsetCommitRequest
-    ) -> OffsetCommitResponse | ShortAnswer | Coroutine[Any, Any, OffsetCommitResponse]:
+    ) -> OffsetCommitResponse | ShortAnswer | Later[OffsetCommitResponse]:
         """Commit the offsets of partitions that exist."""
         if not _is_short(request):
             return self._commit_many(context, request)
@@ -161,9 +161,7 @@ def _settled(
     return OffsetCommitResponse(topics=asked.topics)
 
 
-async def _answer(
-    asked: _Asked, outcome: Coroutine[Any, Any, list[ErrorCode]]
-) -> OffsetCommitResponse:
+async def _answer(asked: _Asked, outcome: Later[list[ErrorCode]]) -> OffsetCommitResponse:
     try:
         asked.settle(await outcome)
     except KafkaError as error:

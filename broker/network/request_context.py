@@ -1,9 +1,9 @@
 """What a handler gets about a request besides its fields."""
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from headrace.broker.network.client import Client
 from headrace.protocol.acl import Access
@@ -45,11 +45,17 @@ class RequestContext:
         return self.header.client_id or ""
 
 
+T = TypeVar("T")
+Later: TypeAlias = Coroutine[Any, Any, T]  # what gives it, and may wait
+Done: TypeAlias = asyncio.Future[Any]  # of what a short answer waits for
+Make: TypeAlias = Callable[[Done], KafkaMessage]
+
+
 class ShortAnswer(NamedTuple):
     """An answer that is made, and encoded, at once when what it waits for is done: it is short."""
 
-    waits_for: asyncio.Future[Any]
-    make: Callable[[asyncio.Future[Any]], KafkaMessage]  # what waits_for raises, it may raise
+    waits_for: Done
+    make: Make  # may raise what `waits_for` raises
 
 
 class Handler(Protocol):

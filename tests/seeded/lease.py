@@ -57,7 +57,7 @@ BUGS = (
         "lease-05",
         "the end of a log is told without the lease",
         "broker/api/list_offsets.py",
-        "ListOffsetsHandler._look_up",
+        "ListOffsetsHandler._answer",
         "not self._partitions.is_lease_valid()",
         "False",
         f"{_UNIT}/api/test_list_offsets.py::test_without_a_certain_lease_nothing_is_told",

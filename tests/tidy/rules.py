@@ -181,6 +181,7 @@ TAKES_ANY: dict[str, str] = {
     "broker/adapters/stream_batches.py: StreamBatches._send_batch": "every caller raises it",
     "broker/telemetry/unexpected_errors.py: ": "this is the one place; the node ends with the first",
     "broker/network/listener.py: Listener._guard": "ends the client's connection, `Session.fail`",
+    "broker/api/dispatch.py: ApiDispatcher._answer_made": "ends the client's connection, `Session.fail`",
     "broker/network/session.py: Session": "ends the client's connection, `Session.fail`",
     "storage/append_path.py: AppendPath": "fails the engine, which ends the node",
     "wal/objects/writer.py: ObjectWriter._put": "fails the log, which ends the node",

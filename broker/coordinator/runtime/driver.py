@@ -13,6 +13,7 @@ Between two appends the log may be written again, see `rewriting`.
 import asyncio
 import itertools
 import logging
+import math
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -97,7 +98,6 @@ class ShardDriver(Generic[S, R]):
     ) -> None:
         self._kind = kind
         self._where: dict[str, str | int] = {"topic": kind.topic, "partition": partition}
-        self._name = f"{kind.topic}-{partition}"
         self._log = log
         # A request for this shard has come: the balance counts it as load of the partition.
         self.count_request = log.count_request
@@ -113,13 +113,18 @@ class ShardDriver(Generic[S, R]):
         self._deleted_topics: dict[DeletedTopic, None] = {}  # the shard is not done with them
         self._wake = asyncio.Event()
         self._rewriter = LogRewriter(self._where, log, self._pending, statistics, self._wake.set)
-        self._sleeps = False  # `run` does
-        self._wakes_at_ms: int | None = None  # deadline that it sleeps for
+        self._sleeps_until_ms: float | None = (
+            None  # `run` does, for this deadline or, infinite, for none
+        )
         self._must_reload = False
         self._settled = asyncio.Event()  # it is not being loaded
         self.state = ShardState.LOADING
 
     # Operations
+
+    @property
+    def _name(self) -> str:
+        return "{topic}-{partition}".format_map(self._where)
 
     async def loaded(self) -> None:
         """Wait until the log is loaded, or cannot be, or this broker does not lead the partition any more."""
@@ -336,7 +341,7 @@ class ShardDriver(Generic[S, R]):
     async def _sleep(self, now: Instant, deadline_ms: int | None) -> None:
         """Wait until there is something to do, or a deadline, which is not due."""
         self._wake.clear()
-        self._sleeps, self._wakes_at_ms = True, deadline_ms
+        self._sleeps_until_ms = math.inf if deadline_ms is None else deadline_ms
         timeout_s = None if deadline_ms is None else (deadline_ms - now.elapsed_ms) / 1_000
         try:
             async with asyncio.timeout(timeout_s):
@@ -344,7 +349,7 @@ class ShardDriver(Generic[S, R]):
         except TimeoutError:
             pass
         finally:
-            self._sleeps = False
+            self._sleeps_until_ms = None
 
     def _expire(self, now: Instant) -> None:
         if self._must_reload:
@@ -367,9 +372,9 @@ class ShardDriver(Generic[S, R]):
             self._wake.set()
         for event in decision.events:
             self._kind.on_event(event)
-        if self._sleeps:
+        if self._sleeps_until_ms is not None:
             next_ms = self._shard.next_deadline_ms()
-            if next_ms is not None and (self._wakes_at_ms is None or next_ms < self._wakes_at_ms):
+            if next_ms is not None and next_ms < self._sleeps_until_ms:
                 self._wake.set()
         batch = self._pending.newest()
         if batch is None:
