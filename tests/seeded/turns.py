@@ -53,8 +53,11 @@ BUGS = (
         "a request whose share of a turn is used up goes on",
         "headrace/turns.py",
         "Turns.pause",
-        "self.is_used_up()",
-        "False",
+        """
+        if self.is_used_up():
+            await self.another()
+        """,
+        "",
         f"{_SHARE}::test_those_that_wait_get_a_turn_each_in_their_order",
     ),
     SeededBug(
@@ -165,8 +168,12 @@ BUGS = (
         "answers of all connections are written in the turn in which their records are acknowledged",
         "broker/network/session.py",
         "Session._flush",
-        "self._sessions.turns.is_used_up()",
-        "False",
+        """
+        if self._sessions.turns.is_used_up():
+            self._continue_later()
+            return
+        """,
+        "",
         f"{_SESSION}::test_answers_of_many_connections_are_written_in_many_turns",
     ),
     SeededBug(
