@@ -20,6 +20,7 @@ from bench.bounds import CASES, Case, exchange, prepare
 from bench.bounds_apis import MORE_CASES
 from bench.bounds_batches import BATCH_CASES
 from bench.bounds_large import large_cases
+from bench.bounds_shapes import shape_cases
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka
@@ -119,7 +120,7 @@ def main() -> int:
             prepare(server.bootstrap)
             print(f"{server.name}, {os.cpu_count()} cores")
             large = large_cases(arguments.partitions, GROUPS) if server.headrace else ()
-            for case in (*CASES, *MORE_CASES, *BATCH_CASES, *large):
+            for case in (*CASES, *MORE_CASES, *BATCH_CASES, *shape_cases(), *large):
                 if arguments.only in case.name:
                     print(f"  {case.name:50} {measure(server, case)}", flush=True)
     return 0
