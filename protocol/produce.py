@@ -62,8 +62,9 @@ from headrace.protocol.primitives import (
     skip_tagged_fields,
 )
 from headrace.protocol.records.window import Slice
-from headrace.steps import completed
+from headrace.steps import Steps, completed
 
+STEP_ELEMENTS: Final = 200  # topics and partitions of a request that are decoded at once
 SLICE_PARTITIONS: Final = 100  # of a request, served in one turn of the loop, which others need too
 LOG_START_OFFSET_SINCE: Final = 5
 RECORD_ERRORS_SINCE: Final = 8  # KIP-467
@@ -150,7 +151,24 @@ class ProduceTopicResponse(NamedTuple):
 
 
 def decode_produce(version: int, body: memoryview) -> ProduceRequest:
-    """Decode the body of a request. Bytes after it are ignored, see `headrace.protocol.messages`.
+    """Decode the body of a request at once, as `decode_produce_steps` does."""
+    return decode_one_batch(version, body) or completed(decode_produce_steps(version, body))
+
+
+def decode_one_batch(version: int, body: memoryview) -> ProduceRequest | None:
+    """Decode what most requests are: one batch, and nothing unusual. None for any other, malformed ones included."""
+    try:
+        if version >= _FLEXIBLE_SINCE:
+            return _decode_one_flexible(version, body)
+        return _decode_one_partition(body)
+    except (error, IndexError, UnicodeDecodeError, ProtocolError):
+        return None  # the steps say what is wrong
+
+
+def decode_produce_steps(version: int, body: memoryview) -> Steps[ProduceRequest]:
+    """Decode the body of a request, `STEP_ELEMENTS` at a time.
+
+    Bytes after it are ignored, see `headrace.protocol.messages`.
 
     Raises:
         ProtocolError: the version is not supported, or the bytes are not a complete body.
@@ -159,8 +177,8 @@ def decode_produce(version: int, body: memoryview) -> ProduceRequest:
         raise ProtocolError(f"version {version} of Produce is not supported")
     try:
         if version >= _FLEXIBLE_SINCE:
-            return _decode_one_flexible(version, body) or _decode_flexible(version, body)
-        return _decode_one_partition(body) or _decode_classic(body)
+            return (yield from _decode_flexible(version, body))
+        return (yield from _decode_classic(body))
     except (error, IndexError, UnicodeDecodeError) as cause:
         raise ProtocolError("malformed Produce request") from cause
 
@@ -208,7 +226,7 @@ def _decode_one_flexible(version: int, body: memoryview) -> ProduceRequest | Non
     return tuple.__new__(ProduceRequest, (None, acks, timeout_ms, [topic]))
 
 
-def _decode_classic(body: memoryview) -> ProduceRequest:
+def _decode_classic(body: memoryview) -> Steps[ProduceRequest]:
     unpack_int16, unpack_int32 = _INT16.unpack_from, _INT32.unpack_from
     unpack_partition = _TWO_INT32.unpack_from
     size = len(body)
@@ -224,7 +242,12 @@ def _decode_classic(body: memoryview) -> ProduceRequest:
         topic_count, size - position, _CLASSIC_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
     )
     topics = []
+    left = STEP_ELEMENTS
     for _ in range(topic_count):
+        left -= 1
+        if left < 0:
+            left = STEP_ELEMENTS
+            yield
         (length,) = unpack_int16(body, position)
         if length < 0:
             raise ProtocolError("topic name is null")
@@ -236,6 +259,10 @@ def _decode_classic(body: memoryview) -> ProduceRequest:
         elements_left = check_array(count, size - position, _CLASSIC_PARTITION_BYTES, elements_left)
         partitions: list[tuple[int, memoryview | None]] = []
         for _ in range(count):
+            left -= 1
+            if left < 0:
+                left = STEP_ELEMENTS
+                yield
             index, length = unpack_partition(body, position)
             start = position = position + 8
             if length < 0:
@@ -249,7 +276,7 @@ def _decode_classic(body: memoryview) -> ProduceRequest:
     return ProduceRequest(transactional_id, acks, timeout_ms, topics)
 
 
-def _decode_flexible(version: int, body: memoryview) -> ProduceRequest:
+def _decode_flexible(version: int, body: memoryview) -> Steps[ProduceRequest]:
     size = len(body)
     transactional_id, position = read_compact_string(body, 0)
     acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(body, position)
@@ -259,7 +286,12 @@ def _decode_flexible(version: int, body: memoryview) -> ProduceRequest:
         topic_count, size - position, _FLEXIBLE_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
     )
     topics = []
+    left = STEP_ELEMENTS
     for _ in range(topic_count):
+        left -= 1
+        if left < 0:
+            left = STEP_ELEMENTS
+            yield
         name, topic_id = "", None
         if version >= TOPIC_IDS_SINCE:
             topic_id = read_uuid(body, position)
@@ -271,7 +303,14 @@ def _decode_flexible(version: int, body: memoryview) -> ProduceRequest:
         elements_left = check_array(
             count, size - position, _FLEXIBLE_PARTITION_BYTES, elements_left
         )
-        partitions, position = _decode_flexible_partitions(body, position, count)
+        partitions: list[tuple[int, memoryview | None]] = []
+        for start in range(0, count, STEP_ELEMENTS):
+            left -= min(STEP_ELEMENTS, count - start)
+            if left < 0:
+                left = STEP_ELEMENTS
+                yield
+            some = min(STEP_ELEMENTS, count - start)
+            position = _decode_flexible_partitions(body, position, some, partitions)
         position = skip_tagged_fields(body, position)
         topics.append(ProduceTopic(name, topic_id, partitions))
     skip_tagged_fields(body, position)
@@ -279,10 +318,10 @@ def _decode_flexible(version: int, body: memoryview) -> ProduceRequest:
 
 
 def _decode_flexible_partitions(
-    body: memoryview, position: int, count: int
-) -> tuple[list[tuple[int, memoryview | None]], int]:
+    body: memoryview, position: int, count: int, partitions: list[tuple[int, memoryview | None]]
+) -> int:
+    """Decode some partitions of a topic; return the position behind them."""
     size = len(body)
-    partitions: list[tuple[int, memoryview | None]] = []
     for _ in range(count):
         (index,) = _INT32.unpack_from(body, position)
         length, start = read_uvarint(body, position + 4)
@@ -296,7 +335,7 @@ def _decode_flexible_partitions(
         partitions.append((index, records))
         # No client sends tags here: one zero byte.
         position = position + 1 if body[position] == 0 else skip_tagged_fields(body, position)
-    return partitions, position
+    return position
 
 
 def encode_appended(
@@ -345,7 +384,7 @@ def encode_produce_response(
     if version < _FLEXIBLE_SINCE:
         encoded = yield from _encode_classic(version, correlation_id, topics, throttle_time_ms)
         return encoded
-    before = 0  # partitions of earlier topics
+    before = 0  # partitions of earlier topics, and those topics
     pieces = [_FLEXIBLE_HEADER.pack(correlation_id), encode_uvarint(len(topics) + 1)]
     for topic in topics:
         if version >= TOPIC_IDS_SINCE:
@@ -362,7 +401,9 @@ def encode_produce_response(
                 pieces.append(_WITH_LOG_START_OFFSET.pack(*partition[:5]))
                 pieces.append(_flexible_details(version, partition))
         pieces.append(NO_TAGS)
-        before += len(topic.partitions)
+        before += len(topic.partitions) + 1
+        if before % SLICE_PARTITIONS == 0:
+            yield Slice.LOOP
     pieces.append(_INT32.pack(throttle_time_ms))
     endpoints = node_endpoints if version >= LEADER_DISCOVERY_SINCE else ()
     pieces.append(encode_response_tags(endpoints))
@@ -394,7 +435,7 @@ def _encode_classic(
     has_start_offset = version >= LOG_START_OFFSET_SINCE
     pack, fields = (_WITH_LOG_START_OFFSET.pack, 5) if has_start_offset else (_BASE.pack, 4)
     has_details = version >= RECORD_ERRORS_SINCE
-    before = 0  # partitions of earlier topics
+    before = 0  # partitions of earlier topics, and those topics
     pieces = [_TWO_INT32.pack(correlation_id, len(topics))]
     for topic_name, _, partitions in topics:
         name = topic_name.encode()
@@ -405,7 +446,9 @@ def _encode_classic(
             pieces.append(pack(*partition[:fields]))
             if has_details:
                 pieces.append(_classic_details(partition))
-        before += len(partitions)
+        before += len(partitions) + 1
+        if before % SLICE_PARTITIONS == 0:
+            yield Slice.LOOP
     pieces.append(_INT32.pack(throttle_time_ms))
     return b"".join(pieces)
 

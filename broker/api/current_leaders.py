@@ -41,6 +41,7 @@ def name_leaders(
     named = []
     room = STEP_PARTITIONS
     for topic in topics:
+        room -= 1
         partitions = list(topic.partitions)
         for position, answer in enumerate(partitions):
             room -= 1

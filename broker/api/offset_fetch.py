@@ -165,7 +165,7 @@ class OffsetFetchHandler:
                     first.indexes.update(identified.indexes)
         return {
             group_id: None if topics is None else list(topics.values())
-            for group_id, topics in merged.items()
+            async for group_id, topics in context.turns.each(merged.items())
         }
 
     async def _offsets(

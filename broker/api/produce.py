@@ -68,7 +68,7 @@ from headrace.daemon_threads import DaemonThreads
 from headrace.metadata.topic_names import MAX_TOPIC_NAME_LENGTH
 from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.errors import ErrorCode
+from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.headers import RequestHeader
 from headrace.protocol.leader_discovery import NodeEndpoint
 from headrace.protocol.produce import (
@@ -79,11 +79,13 @@ from headrace.protocol.produce import (
     ProduceTopic,
     ProduceTopicResponse,
     RecordError,
-    decode_produce,
+    decode_one_batch,
+    decode_produce_steps,
     encode_appended,
 )
 from headrace.protocol.records.walk import SLICE_ELEMENTS
 from headrace.protocol.records.window import Slice
+from headrace.steps import Steps
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import BackPressureError, StorageError
 from headrace.turns import Turns
@@ -98,6 +100,7 @@ ADMIN_CLIENT_ID = "__admin_client"
 # counted by its bytes, too: thousands of compressed streams or blocks may hold none.
 _TURN_WORK = 2 * SLICE_ELEMENTS
 _BATCH_WORK = 30
+_TOPIC_WORK = 10
 _BYTES_OF_WORK = 8
 _PARTITION_BYTES = 1_024  # that a request holds beside its frame: decoded, and judged
 _INTERNAL = Rejection(
@@ -184,7 +187,15 @@ class ProduceHandler:
 
         Later is when there is room, and when batches that take long to validate have been validated.
         """
-        request = decode_produce(header.api_version, body)
+        request = decode_one_batch(header.api_version, body)
+        if request is None:
+            decoding = decode_produce_steps(header.api_version, body)
+            try:
+                next(decoding)
+            except StopIteration as end:
+                request = end.value
+            else:
+                return self._start_when_decoded(client, header, decoding, len(body), reply)
         # What its constructor does, without a call of Python code; so below, for every batch.
         produce = tuple.__new__(_Produce, (client, header, request, reply))
         if self._transit:
@@ -206,6 +217,24 @@ class ProduceHandler:
             steps = self._serve(produce)
         found = next(steps, _NOTHING)
         return None if found is _NOTHING else self._go_on(steps, found)
+
+    async def _start_when_decoded(
+        self,
+        client: Client,
+        header: RequestHeader,
+        decoding: Steps[ProduceRequest],
+        body_bytes: int,
+        reply: Reply,
+    ) -> None:
+        """Decode a request that names many partitions in many turns, and go on with it."""
+        try:
+            request = await self._turns.run(decoding)
+        except ProtocolError as error:
+            reply.refuse(error)
+            return
+        produce = _Produce(client, header, request, reply)
+        waits_for = self._in_transit(request) if self._transit else []
+        await self._start_when_settled(produce, waits_for, body_bytes)
 
     def _in_transit(self, request: ProduceRequest) -> list[PartitionKey]:
         """The partitions of a request that are about to move, or to come."""
@@ -291,6 +320,10 @@ class ProduceHandler:
         for topic in produce.request.topics:
             judged: list[_Judged] = []
             by_topic.append(judged)
+            work += _TOPIC_WORK
+            if work > _TURN_WORK:
+                work = 0
+                yield Slice.LOOP
             for index, records in topic.partitions:
                 found, outcome = begun or self._validate(
                     produce.header, topic, index, records, now_ms
@@ -367,6 +400,9 @@ class ProduceHandler:
                 if number % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP
             responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
+            number += 1
+            if number % SLICE_PARTITIONS == 0:
+                yield Slice.LOOP
         if acks == ACKS_NONE:
             if pending.refused:
                 reply.close()
