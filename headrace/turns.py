@@ -171,8 +171,12 @@ _TURNS: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Work, Turns]]] =
 def turns_of(work: Work) -> Turns:
     """Give the turns of a class of work on the running loop; all nodes on it share them."""
     loop = asyncio.get_running_loop()
-    of_loop = _TURNS.setdefault(loop, {})
+    of_loop = _turns_of_loop(loop)
     found = of_loop.get(work)
     if found is None:
         found = of_loop[work] = Turns(loop.time, work.share_s)
     return found
+
+
+def _turns_of_loop(loop: asyncio.AbstractEventLoop) -> dict[Work, Turns]:
+    return _TURNS.setdefault(loop, {})

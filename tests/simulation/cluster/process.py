@@ -10,6 +10,8 @@ import contextvars
 from collections.abc import Callable
 from typing import Any
 
+from headrace import turns
+
 _CURRENT: "contextvars.ContextVar[Process | None]" = contextvars.ContextVar("process", default=None)
 # In which things happen that no process does: a disk gets to a write, a message travels.
 WORLD = contextvars.copy_context()
@@ -24,6 +26,7 @@ class Process:
         self.is_stopped = False
         self.context = contextvars.copy_context()
         self.context.run(_CURRENT.set, self)
+        self.turns: dict[turns.Work, turns.Turns] = {}  # of its event loop
         self.waiting: list[asyncio.Handle] = []  # what was due while it was stopped
         self._tasks: list[asyncio.Task[Any]] = []
         self._tasks_kept = 100
@@ -53,6 +56,16 @@ class Process:
             self.waiting.clear()
             for ended in self.on_end:
                 ended()
+
+
+def _turns_of_process(loop: asyncio.AbstractEventLoop) -> dict[turns.Work, turns.Turns]:
+    """Give each process an event loop's turns of its own: one that was killed takes none from the others."""
+    process = _CURRENT.get()
+    return _turns_of_loop(loop) if process is None else process.turns
+
+
+_turns_of_loop = turns._turns_of_loop
+turns._turns_of_loop = _turns_of_process
 
 
 def current() -> Process | None:
