@@ -7,7 +7,7 @@ of them called at once, producers and everybody else would wait meanwhile.
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 from headrace.turns import Turns, Work, turns_of
@@ -26,7 +26,11 @@ class Wakeups:
     def __init__(self) -> None:
         self._due: deque[dict[Reader, None]] = deque()  # none of them empty
         self._waits = False  # for another turn
-        self._turns: Turns | None = None  # of the loop that it runs on
+        self._unlooked = 0  # readers since the last look
+
+    @cached_property
+    def _turns(self) -> Turns:
+        return turns_of(Work.READERS)
 
     @property
     def is_behind(self) -> bool:
@@ -37,13 +41,7 @@ class Wakeups:
         """Call readers, of which there is at least one: at once as long as this turn has room, else in other turns."""
         self._due.append(readers)
         if not self._waits:
-            turns = self._turns
-            if turns is None:
-                turns = self._turns = turns_of(Work.READERS)
-            if turns.is_over():
-                self._wait(turns)
-            else:
-                self._call(turns)
+            self._call()
 
     async def caught_up(self) -> None:
         """Wait until all know who listened to what has moved by now."""
@@ -51,31 +49,28 @@ class Wakeups:
         self.wake({partial(_end, done): None})
         await done
 
-    def _wait(self, turns: Turns) -> None:
-        self._waits = True
-        turns.call_later(partial(self._go_on, turns))
+    def _go_on(self) -> None:
+        self._waits, self._unlooked = False, 0
+        self._call()
 
-    def _go_on(self, turns: Turns) -> None:
-        self._waits = False
-        self._call(turns)
-
-    def _call(self, turns: Turns) -> None:
+    def _call(self) -> None:
         due = self._due
         try:
             while due:
-                for _ in range(READERS_PER_LOOK):
-                    readers = due[0]
-                    reader, _ = readers.popitem()
-                    if not readers:
-                        due.popleft()
-                    reader()
-                    if not due:
-                        return
-                if turns.is_over():
-                    break
+                if self._unlooked >= READERS_PER_LOOK:
+                    if self._turns.is_over():
+                        break
+                    self._unlooked = 0
+                self._unlooked += 1
+                readers = due[0]
+                reader, _ = readers.popitem()
+                if not readers:
+                    due.popleft()
+                reader()
         finally:
             if due:
-                self._wait(turns)
+                self._waits = True
+                self._turns.call_later(self._go_on)
 
 
 def _end(wait: asyncio.Future[None]) -> None:

@@ -139,8 +139,8 @@ BUGS = (
         "broker/partition/wakeups.py",
         "Wakeups._call",
         """
-                if turns.is_over():
-                    break
+                    if self._turns.is_over():
+                        break
         """,
         "",
         f"{_MANY}::test_sessions_hear_of_what_one_confirmation_has_moved_in_many_turns",
