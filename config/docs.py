@@ -30,8 +30,7 @@ _INTRODUCTION = """\
 `headrace server --config server.properties` reads a Kafka properties file. Keys keep Kafka's and
 AutoMQ's names and meanings; ours begin with `headrace.`. Nothing is mandatory: every key has a
 default, and storage needs no formatting. Keys are read at the start; topic settings change at any
-time. The old name of a renamed key is still read, with a warning; if both are set, the new name is
-used.
+time.
 
 **Sources**, each beating the one before: defaults, file, environment, `--override KEY=VALUE`. Topic
 settings that are set with `headrace topic alter` or any Kafka admin client beat the broker's
@@ -127,8 +126,7 @@ def _key_list(keys: Iterable[ConfigKey]) -> str:
 
 
 def _names(key: ConfigKey) -> str:
-    before = "before: " if key.is_renamed else ""
-    return ", ".join([f"**`{key.name}`**", *(f"{before}`{name}`" for name in key.also_named)])
+    return ", ".join([f"**`{key.name}`**", *(f"`{name}`" for name in key.also_named)])
 
 
 def _topic_list(topics: Iterable[TopicConfig]) -> str:

@@ -130,21 +130,7 @@ def _known(given: Iterable[Setting], warnings: list[str]) -> dict[str, Setting]:
             warnings.append(_explain_unused(setting))
         elif setting.key == key.name or key.name not in settings:
             settings[key.name] = setting
-    warnings += _old_names(strongest, settings)
     return settings
-
-
-def _old_names(given: Mapping[str, Setting], chosen: Mapping[str, Setting]) -> Iterator[str]:
-    """Warn of each key that is set by a name that it no longer has."""
-    for setting in given.values():
-        key = find_key(setting.key)
-        if key is None or not key.is_renamed or setting.key == key.name:
-            continue
-        text = f"{setting.source}: {setting.key} is now called {key.name}"
-        if chosen[key.name] is setting:
-            yield f"{text}; the old name still works, rename it"
-        else:
-            yield f"{text}, which {chosen[key.name].source} sets as well; the old name is ignored"
 
 
 def _unprotected(given: Iterable[Setting]) -> Iterator[Problem]:
