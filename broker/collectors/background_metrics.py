@@ -1,6 +1,6 @@
 """Metrics of background jobs: opening, retention, compaction, deletion, sweep. Plain counters, read at each scrape."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -31,10 +31,6 @@ class BackgroundCollector(Collector):
         self._deletion = deletion
         self._sweep = sweep
         self._awaiting_snapshot = awaiting_snapshot
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

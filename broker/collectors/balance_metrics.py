@@ -1,6 +1,6 @@
 """Metrics of the balance of brokers; only the leading controller has values. Plain counters, read at each scrape."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -15,10 +15,6 @@ class BalanceCollector(Collector):
 
     def __init__(self, state: Callable[[], BalanceState | None]) -> None:
         self._state = state
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

@@ -1,6 +1,6 @@
 """Metrics of the BlockCache: blocks found in memory, read from the bucket, and damaged. Plain counters."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -16,10 +16,6 @@ class BlockCacheCollector(Collector):
     def __init__(self, blocks: DataBlockStatistics, indexes: IndexCacheStatistics) -> None:
         self._blocks = blocks
         self._indexes = indexes
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

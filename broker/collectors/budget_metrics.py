@@ -1,6 +1,6 @@
 """Metrics of the request budgets: inflight and waiting requests of each class of requests to the bucket."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -14,10 +14,6 @@ class BudgetCollector(Collector):
     def __init__(self, budgets: Mapping[str, RequestBudget]) -> None:
         """Take the budgets by class of requests, which becomes a label."""
         self._budgets = budgets
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

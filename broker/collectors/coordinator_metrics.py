@@ -1,6 +1,6 @@
 """Metrics of the group coordinator's log: how long it is, how much of it is live, what was given up."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from prometheus_client.core import Metric
@@ -15,10 +15,6 @@ class CoordinatorCollector(Collector):
 
     def __init__(self, coordinator: CoordinatorRuntime[Any, Any]) -> None:
         self._coordinator = coordinator
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

@@ -1,6 +1,6 @@
 """Metrics of the drains of other brokers' logs. Plain counters, read at each scrape."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -16,10 +16,6 @@ class DrainCollector(Collector):
 
     def __init__(self, statistics: DrainStatistics) -> None:
         self._statistics = statistics
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

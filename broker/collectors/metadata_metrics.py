@@ -1,6 +1,6 @@
 """Metrics of a broker's copy of the metadata and of its lease."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -17,10 +17,6 @@ class MetadataCollector(Collector):
 
     def __init__(self, client: MetadataClient) -> None:
         self._client = client
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

@@ -1,6 +1,6 @@
 """Metrics of partitions that move to other brokers. Plain counters, read at each scrape."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -14,10 +14,6 @@ class MoveCollector(Collector):
 
     def __init__(self, moves: MoveStatistics) -> None:
         self._moves = moves
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

@@ -1,6 +1,6 @@
 """Metrics of the broker's parts: counters that they keep anyway, read at each scrape."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -47,10 +47,6 @@ class NodeCollector(Collector):
         self._listener = listener
         self._requests = requests
         self._loop_clock_s = loop_clock_s
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance: the parts may not have started yet."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

@@ -1,6 +1,6 @@
 """Metrics and readiness of a controller as a member of the metadata quorum."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -22,10 +22,6 @@ class QuorumCollector(Collector):
         self._read = status
         self._links = links
         self._status = status()
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
@@ -115,10 +111,6 @@ class PublishingCollector(Collector):
 
     def __init__(self, statistics: PublishingStatistics) -> None:
         self._statistics = statistics
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

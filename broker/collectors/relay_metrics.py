@@ -1,6 +1,6 @@
 """Metrics of requests that reach the leading controller through another one, at both ends."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -15,10 +15,6 @@ class TransportCollector(Collector):
 
     def __init__(self, statistics: Callable[[], TransportStatistics]) -> None:
         self._read = statistics
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
@@ -41,10 +37,6 @@ class RelayCollector(Collector):
 
     def __init__(self, statistics: RelayStatistics) -> None:
         self._statistics = statistics
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""

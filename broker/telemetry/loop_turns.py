@@ -12,7 +12,7 @@ an idle node more time than all the rest. What a client asks for ends that rest 
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
@@ -97,10 +97,6 @@ class LoopTurns(Collector):
                     "api": who,
                 },
             )
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Both histograms, and the long turns by API."""
