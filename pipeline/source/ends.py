@@ -21,11 +21,15 @@ from headrace.pipeline.source.errors import SourceError
 from headrace.pipeline.source.offsets import Offsets, stored_partition
 from headrace.pipeline.source.options import SourceOptions
 from headrace.pipeline.source.plan import WantedRange
-from headrace.pipeline.source.tail.brokers import BrokerAccess, Brokers, Clock
+from headrace.pipeline.source.tail.brokers import (
+    LATEST_TIMESTAMP,
+    BrokerAccess,
+    Brokers,
+    Clock,
+)
 from headrace.pipeline.source.tail.fetching import TailPart, TailReader
 from headrace.pipeline.source.times import find_by_timestamp
 from headrace.pipeline.source.transactions import AbortedRange, TransactionScan
-from headrace.protocol.client.list_offsets import LATEST_TIMESTAMP
 from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.errors import RecordsError
 

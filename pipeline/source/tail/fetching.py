@@ -13,6 +13,7 @@ from headrace.pipeline.columns.selection import WantedRows
 from headrace.pipeline.source.catalog import TopicPartition
 from headrace.pipeline.source.errors import DataLossError, SourceError
 from headrace.pipeline.source.tail.brokers import (
+    EARLIEST_TIMESTAMP,
     PATIENCE_S,
     BrokerAccess,
     Brokers,
@@ -20,9 +21,8 @@ from headrace.pipeline.source.tail.brokers import (
     TopicGoneError,
 )
 from headrace.pipeline.source.transactions import visible_batches
-from headrace.protocol.client.fetch import FetchedPartition
-from headrace.protocol.client.list_offsets import EARLIEST_TIMESTAMP
 from headrace.protocol.errors import ErrorCode
+from headrace.protocol.fetch.client import FetchedPartition
 from headrace.protocol.records.batch import (
     LENGTH_OVERHEAD_BYTES,
     BatchHeader,
