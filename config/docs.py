@@ -44,7 +44,7 @@ beats both. Variables are merged over the file; they never replace it. `KAFKA_HE
 like, and what Kubernetes adds for services that are called kafka or headrace, are not settings.
 
 **Mistakes.** A wrong value stops the start with exit code 2, and all mistakes are listed at once,
-each with its place, what is allowed, and an example. An unknown key, or a key of Kafka that has no
+each with its source, what is allowed, and an example. An unknown key, or a key of Kafka that has no
 effect here, causes one warning. `headrace config check FILE` does the same without starting
 anything, and shows the values that would be used; `headrace config explain KEY` explains a key.
 
@@ -72,7 +72,7 @@ Listens on 127.0.0.1:9092, or on the next free port if that is taken; the admin 
 same from 9644. Data is in `$XDG_DATA_HOME/headrace/dev` (by default `~/.local/share/headrace/dev`);
 `--data-dir` or `HEADRACE_DATA_DIR` name another directory. It is not the working directory, so
 topics are the same wherever the command is started, and no files appear in a project's directory. A
-second `headrace dev` needs a `--data-dir` of its own, and tells you so.
+second `headrace dev` needs a `--data-dir` of its own, and says so.
 
 It starts from these values instead of the defaults:
 """
@@ -150,7 +150,7 @@ def _ignored() -> str:
         "with a warning. A name that ends in a dot stands for all that begin with it. Those whose "
         "name asks for protection (`ssl.`, `sasl.` and the like) are refused unless they are empty, "
         f"and those that ask for something to rely on ({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) "
-        "when their value does: this broker does not start without what it was told to provide. "
+        "when their value does: this broker does not start without what it was asked to provide. "
         f"Those that name the bucket ({', '.join(f'`{name}`' for name in BUCKET_KEYS)}) are refused where "
         "`s3.data.buckets` is not set, with the value that it needs."
     )

@@ -1,7 +1,7 @@
 """Settings from a properties file, the environment and the command line into a NodeConfig.
 
 Later layers win: defaults, `base` (what a command such as `headrace dev` presets), the file, the
-environment, overrides. Every problem of all layers is reported at once, with the place of the
+environment, overrides. Every problem of all layers is reported at once, with the source of the
 value, what is allowed, and the key that was probably meant. This is the only reader of the
 environment.
 """
@@ -53,7 +53,7 @@ def load(
         file: a properties file; None for none.
         overrides: `key=value` texts, the strongest layer.
         base: presets, weaker than the file.
-        base_source: how a problem with a preset names its place.
+        base_source: how a problem with a preset names its source.
         environment: variables; None for those of this process.
 
     Raises:

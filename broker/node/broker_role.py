@@ -90,7 +90,9 @@ class BrokerRole:
         self.bound: tuple[
             Endpoint, ...
         ] = ()  # the listeners with their actual ports, once they are bound
-        self.has_log = False  # it holds the WAL: nobody, this process included, writes there for an earlier role
+        self.has_log = (
+            False  # it holds the WAL: no earlier role, of this process either, writes there
+        )
         self.has_served = False
         self._added.check(self._bucket.check)
 

@@ -1,6 +1,6 @@
 """How long the turns of the event loop are, and who had the loop when one was long.
 
-The loop belongs to everybody: while one callback runs, no record is acknowledged, no lease renewed and no other
+All share the loop: while one callback runs, no record is acknowledged, no lease renewed and no other
 client served. A timer of `INTERVAL_S` measures it: how much later than asked it runs is how long the loop was busy
 without a look at what has come, and so how long a request that comes at such a moment waits before it is read. No
 request can measure that step itself. Timers are good for a millisecond. The same is measured in processor time of the

@@ -1,6 +1,6 @@
 """What the leading controller remembers to keep brokers even: loads, rests, the plan, and its last decisions. Pure.
 
-All of it is soft: a new leader begins with nothing, and moves nothing for a whole window, in which brokers tell it
+All of it is soft: a new leader begins with nothing, and moves nothing for a whole window, in which brokers report to it
 their loads. It does not know when partitions moved last. One that has had another leader before, or whose leader has
 registered again, counts as moved when the term began.
 """

@@ -115,7 +115,7 @@ class HardStateFile:
         Args:
             directory: of the file.
             proven: how far the log is durable now.
-            random32: tells this start from one of a copy of the directory.
+            random32: distinguishes this start from one of a copy of the directory.
 
         Raises:
             MetadataLogCorruptError: there is no file, or no slot of it can be read.

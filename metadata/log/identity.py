@@ -4,7 +4,7 @@
 name does. A node that joins a cluster does not know the cluster's id at first. The directory id is
 random and created with the directory.
 
-`old-copy` is there once the other controllers have told that the directory was put back from an older
+`old-copy` is there once the other controllers have reported that the directory was put back from an older
 copy of itself; it says why.
 
 `lock` is locked while a process has the directory open; the kernel releases the lock when the

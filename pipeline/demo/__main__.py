@@ -1,7 +1,7 @@
 """`make demo`: real data to a topic, by two ways into one Iceberg table, and SQL, a table and a chart of it.
 
 Debian's package index goes into a topic, with some broken records among it. A pipeline takes the first half through the
-broker. Then the broker stops, and the same pipeline goes on at the same place from the bucket.
+broker. Then the broker stops, and the same pipeline goes on at the same offset from the bucket.
 """
 
 import argparse

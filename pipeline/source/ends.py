@@ -45,7 +45,7 @@ class PartitionEnds:
         self._clock = clock or Clock()
         self._scans: dict[TopicPartition, tuple[int, TransactionScan]] = {}  # and the stream's id
         self._brokers: Brokers | None = None
-        # What brokers told of which topics, and when they were asked.
+        # Answers of brokers by topics, and when they were asked.
         self._latest: dict[TopicPartition, int] = {}
         self._latest_ids: dict[str, UUID] = {}
         self._asked_s = 0.0

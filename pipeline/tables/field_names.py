@@ -1,6 +1,6 @@
 """Names of fields: which may become columns, and which a reader could not distinguish from an existing column.
 
-Readers tell columns apart by three things: names without case (Spark's default), paths with dots (pyiceberg's and
+Readers distinguish columns by three things: names without case (Spark's default), paths with dots (pyiceberg's and
 Spark's), and the names that columns have in data files (Avro's letters, digits and `_`; others are replaced).
 """
 

@@ -34,7 +34,7 @@ FAVOURED_BETWEEN: Final = (
 WATCHED: Final = 16  # one write in so many
 SLOWER: Final = 2  # times what the kind in use took in the last window
 
-Note = Callable[[int, int], None]  # is told kind and latency of a write that is done, in ns
+Note = Callable[[int, int], None]  # takes kind and latency of a write that is done, in ns
 
 
 class IoChoice:

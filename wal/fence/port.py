@@ -1,9 +1,9 @@
 """What a broker needs of a fence of WAL devices, and the one that does nothing.
 
-Leases tell brokers apart as long as the clocks of their machines go on. A virtual machine that was paused may wake up
+Leases keep brokers apart as long as the clocks of their machines go on. A virtual machine that was paused may wake up
 between the look at its lease and the write that follows. A fence is at the device, so it holds in that case, too.
 
-Epochs of registrations and of drains are on one number line: whoever takes a device later has the higher one.
+Epochs of registrations and of drains are on one number line: a later owner of a device has the higher one.
 """
 
 from typing import Final, Protocol
@@ -30,7 +30,7 @@ class DeviceFence(Protocol):
             owner: node whose log is on it.
 
         Raises:
-            WalFenceError: it was not taken, or somebody of a newer epoch has it.
+            WalFenceError: it was not taken, or a newer epoch has it.
         """
         ...
 

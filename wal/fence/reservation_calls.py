@@ -68,7 +68,7 @@ def take(ioctl: Ioctl, fd: int, place: str, epoch: int) -> None:
     """Reserve an open device for this machine; see `headrace.wal.fence.reservation_rules`.
 
     Raises:
-        WalFenceError: somebody of a newer epoch, or something else, has it, or it takes no reservations.
+        WalFenceError: a newer epoch, or another program, has it, or it takes no reservations.
         OSError: the kernel refuses.
     """
     steps = taking(place, epoch, read(ioctl, fd, place))

@@ -57,7 +57,7 @@ class TailReader:
         """Yield `pyarrow.RecordBatch`es with the rows of a part.
 
         Raises:
-            DataLossError: offsets are gone, and that is to be told.
+            DataLossError: offsets are gone, and failOnDataLoss is true.
             SourceError: the brokers do not give the records, or damaged ones.
         """
         for start, fetched in self.fetched(part, is_read_committed=self._access.is_read_committed):
