@@ -7,7 +7,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from headrace.broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
-from headrace.broker.telemetry.families import counter, gauge
+from headrace.broker.telemetry.families import counters, gauges
 
 
 class CoordinatorCollector(Collector):
@@ -19,13 +19,11 @@ class CoordinatorCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
         coordinator, found = self._coordinator, self._coordinator.statistics
-        yield gauge("coordinator_log_bytes", "Bytes that a load would read", coordinator.log_bytes)
-        yield gauge(
-            "coordinator_live_records",
-            "Groups and committed offsets, one record each",
-            coordinator.live_records,
-        )
-        for name, text, value in (
+        yield from gauges(
+            ("coordinator_log_bytes", "Bytes that a load would read", coordinator.log_bytes),
+            ("coordinator_live_records", "Groups and committed offsets, one record each", coordinator.live_records),
+        )  # fmt: skip
+        yield from counters(
             ("loads", "Partitions loaded", found.loads_total),
             ("loaded_records", "Records read by loads", found.loaded_records_total),
             ("loads_past_damage", "Loads that passed over damage", found.loads_past_damage_total),
@@ -33,5 +31,5 @@ class CoordinatorCollector(Collector):
             ("rewritten_records", "Live records written again", found.rewritten_records_total),
             ("given_up_records", "Records deleted thereby", found.given_up_records_total),
             ("given_up_bytes", "Bytes deleted thereby", found.given_up_bytes_total),
-        ):
-            yield counter(f"coordinator_{name}", text, value)
+            prefix="coordinator_",
+        )  # fmt: skip

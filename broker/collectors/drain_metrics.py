@@ -6,7 +6,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from headrace.broker.adapters.drained_log import DrainStatistics
-from headrace.broker.telemetry.families import counter, gauge
+from headrace.broker.telemetry.families import counters, gauge
 
 MILLISECONDS = 1e-3
 
@@ -21,14 +21,14 @@ class DrainCollector(Collector):
         """Read everything."""
         found = self._statistics
         yield gauge("drains_running", "Logs of other brokers that are being drained", found.running)
-        for name, text, value in (
+        yield from counters(
             ("finished", "Logs of other brokers that were drained", found.finished),
             ("refused", "Logs of other brokers that could not be read", found.refused),
             ("ended", "Drains that ended early: the log has its owner or another drainer", found.ended),
             ("records", "Records uploaded by drains that were finished", found.records),
             ("bytes", "Bytes uploaded by drains that were finished", found.bytes),
-        ):  # fmt: skip
-            yield counter(f"drains_{name}", text, value)
+            prefix="drains_",
+        )  # fmt: skip
         yield gauge(
             "drains_last_seconds",
             "Duration of the drain that was finished last",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from headrace.broker.telemetry.families import counter
+from headrace.broker.telemetry.families import counters
 from headrace.metadata.leader.relays import RelayStatistics
 from headrace.metadata.net.quorum_transport import TransportStatistics
 
@@ -19,17 +19,14 @@ class TransportCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
         found = self._read()
-        yield counter("controller_requests", "Requests to controllers", found.requests)
-        yield counter(
-            "controller_request_failures",
-            "Requests to controllers that were not sent, or not answered in time",
-            found.failures,
-        )
-        yield counter(
-            "controller_requests_relayed",
-            "Requests that another controller has passed on to the leading one, which is not reached",
-            found.relayed,
-        )
+        yield from counters(
+            ("controller_requests", "Requests to controllers", found.requests),
+            ("controller_request_failures", "Requests to controllers that were not sent, or not answered in time",
+             found.failures),
+            ("controller_requests_relayed",
+             "Requests that another controller has passed on to the leading one, which is not reached",
+             found.relayed),
+        )  # fmt: skip
 
 
 class RelayCollector(Collector):
@@ -41,13 +38,9 @@ class RelayCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
         found = self._statistics
-        yield counter(
-            "quorum_relayed_requests",
-            "Requests of brokers that this controller has passed on to the leading one",
-            found.passed_on,
-        )
-        yield counter(
-            "quorum_relay_failures",
-            "Requests of brokers that it could not pass on, or that were not answered",
-            found.failures + found.refused,
-        )
+        yield from counters(
+            ("quorum_relayed_requests", "Requests of brokers that this controller has passed on to the leading one",
+             found.passed_on),
+            ("quorum_relay_failures", "Requests of brokers that it could not pass on, or that were not answered",
+             found.failures + found.refused),
+        )  # fmt: skip
