@@ -241,8 +241,8 @@ HEADRACE_KEYS = (
         type=ConfigType.STRING,
         field="wal.io",
         valid=OneOf(("auto", "aio", "threads")),
-        doc="How the WAL device is written: kernel AIO or a pool of threads; auto is the one that "
-        "is faster, as measured while it is written.",
+        doc="How the WAL device is written: kernel AIO or a pool of threads; auto takes threads "
+        "for writes of up to 64 KiB and AIO for larger ones.",
     ),
     ConfigKey(
         name="headrace.wal.io.timeout.ms",

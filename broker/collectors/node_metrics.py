@@ -109,8 +109,8 @@ class NodeCollector(Collector):
             "Time from an append (the first of its block) until it is durable",
             writes.appends,
         )
-        kinds = ((kind, float(kind == writes.io())) for kind in ("aio", "threads"))
-        yield gauge_by("kind", "wal_io", "Whether the WAL is written by this kind of IO now", kinds)
+        kinds = ((kind, float(kind == writes.io())) for kind in ("aio", "threads", "both"))
+        yield gauge_by("kind", "wal_io", "Whether the WAL is written by this kind of IO", kinds)
         yield from gauges(
             ("wal_queue_depth", "Writes that are inflight or waiting", queue.writes),
             ("wal_unflushed_bytes", "Bytes appended and not yet durable",
