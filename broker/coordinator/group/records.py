@@ -1,48 +1,9 @@
 """Records of `__consumer_offsets`, byte for byte as Apache Kafka writes them. Pure.
 
-A record's key and value each begin with an int16: the type of a key, the version of a value.
-Integers are big-endian; `string` is an int16 length and UTF-8, null is -1; `bytes` has an int32
-length.
-
-OffsetCommitKey (version 0 or 1; written: 1), what a committed offset belongs to:
-
-    offset | bytes | type   | field     | meaning
-    0      | 2     | int16  | version   | 1
-    2      | 2+n   | string | group     |
-    ..     | 2+n   | string | topic     |
-    ..     | 4     | int32  | partition |
-
-OffsetCommitValue (0 to 4; written: 4, or 1 when the client asked for a retention of its own):
-
-    bytes | type   | field            | versions | meaning
-    2     | int16  | version          | all      |
-    8     | int64  | offset           | all      | next offset to consume
-    4     | int32  | leader_epoch     | 3, 4     | of the last consumed record; -1 unknown
-    2+n   | string | metadata         | all      | the client's own note
-    8     | int64  | commit_timestamp | all      | ms since the epoch
-    8     | int64  | expire_timestamp | 1        | ms since the epoch; -1 none
-    ..    | tag 0  | topic_id         | 4        | 16 bytes; absent or zeros: unknown
-
-GroupMetadataKey (version 2 only): version int16, group string.
-
-GroupMetadataValue (0 to 4; written: 3), one generation of a classic group:
-
-    bytes | type            | field                   | versions | meaning
-    2     | int16           | version                 | all      |
-    2+n   | string          | protocol_type           | all      | "consumer"; empty: none yet
-    4     | int32           | generation              | all      |
-    2+n   | nullable string | protocol                | all      | null: no members
-    2+n   | nullable string | leader                  | all      | member id
-    8     | int64           | current_state_timestamp | 2+       | ms since the epoch; -1 unknown
-    4     | int32           | members                 | all      | count, then for each member:
-    2+n   | string          | member_id               | all      |
-    2+n   | nullable string | group_instance_id       | 3+       | static members (KIP-345)
-    2+n   | string          | client_id               | all      |
-    2+n   | string          | client_host             | all      |
-    4     | int32           | rebalance_timeout       | 1+       | ms; -1: the session timeout
-    4     | int32           | session_timeout         | all      | ms
-    4+n   | bytes           | subscription            | all      | metadata for the chosen protocol
-    4+n   | bytes           | assignment              | all      |
+A record's key begins with an int16, its type, and a value with its version; the fields are in
+`protocol/generator/tables/group_coordinator.txt`: OffsetCommitKey (types 0 and 1; written: 1), OffsetCommitValue
+(0 to 4; written: 4, or 1 when the client asked for a retention of its own), GroupMetadataKey (2) and
+GroupMetadataValue (0 to 4; written: 3), one generation of a classic group.
 
 Version 4 of both values is flexible (KIP-482): a string's or bytes' length is an unsigned varint
 of the length plus one, and tagged fields end each structure. Kafka 4.4 writes offsets in it, for
