@@ -301,23 +301,6 @@ HEADRACE_KEYS = (
         "in a bucket needs none of them.",
         example="command:/usr/local/bin/fence-wal",
     ),
-    ConfigKey(
-        name="headrace.upload.concurrency",
-        type=ConfigType.INT,
-        field="storage.upload_concurrency",
-        valid=Between(1, 64),
-        importance=Importance.LOW,
-        doc="Objects that are uploaded at the same time.",
-    ),
-    ConfigKey(
-        name="headrace.read.requests.max",
-        type=ConfigType.INT,
-        field="storage.max_read_requests",
-        valid=Between(1, 1024),
-        importance=Importance.LOW,
-        doc="Inflight requests to the bucket that consumers wait for. Read-ahead may use half as "
-        "many in addition. Uploads and compaction have limits of their own.",
-    ),
     _bytes(
         "headrace.compaction.bytes.per.second",
         "storage.compaction_bytes_per_s",

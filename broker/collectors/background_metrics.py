@@ -1,6 +1,7 @@
 """Metrics of background jobs: opening, retention, compaction, deletion, sweep. Plain counters, read at each scrape."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -13,39 +14,31 @@ from headrace.storage.deletion import DeletionStatistics
 from headrace.storage.sweep.sweeper import SweepStatistics
 
 
+@dataclass(eq=False)
 class BackgroundCollector(Collector):
     """Shows the statistics of the background jobs."""
 
-    def __init__(
-        self,
-        openings: OpeningStatistics,
-        retention: RetentionStatistics,
-        compaction: CompactionStatistics,
-        deletion: DeletionStatistics,
-        sweep: SweepStatistics,
-        awaiting_snapshot: Callable[[], int],
-    ) -> None:
-        self._openings = openings
-        self._retention = retention
-        self._compaction = compaction
-        self._deletion = deletion
-        self._sweep = sweep
-        self._awaiting_snapshot = awaiting_snapshot
+    openings: OpeningStatistics
+    retention: RetentionStatistics
+    compaction: CompactionStatistics
+    deletion: DeletionStatistics
+    sweep: SweepStatistics
+    awaiting_snapshot: Callable[[], int]
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
         yield counter(
             "partitions_opened_past_damage",
             "Openings of partitions that passed over checkpoints or records which are missing or damaged",
-            self._openings.opened_past_damage_total,
+            self.openings.opened_past_damage_total,
         )
         yield from self._retention_metrics()
         yield from self._compaction_metrics()
-        deletion, sweep = self._deletion, self._sweep
+        deletion, sweep = self.deletion, self.sweep
         yield from gauges(
             ("deletion_awaiting_snapshot_objects",
              "Objects that stay until a snapshot of the metadata without them is in the bucket",
-             self._awaiting_snapshot()),
+             self.awaiting_snapshot()),
             ("sweep_beyond_metadata_objects",
              "Objects with ids that the metadata never assigned, in the last listing",
              sweep.beyond_metadata),
@@ -61,7 +54,7 @@ class BackgroundCollector(Collector):
         )  # fmt: skip
 
     def _retention_metrics(self) -> Iterator[Metric]:
-        found = self._retention
+        found = self.retention
         yield from counters(
             ("deletions", "Times that a partition's oldest records were deleted", found.deletions_total),
             ("deleted_records", "Offsets deleted by retention", found.deleted_records_total),
@@ -71,7 +64,7 @@ class BackgroundCollector(Collector):
         )  # fmt: skip
 
     def _compaction_metrics(self) -> Iterator[Metric]:
-        found = self._compaction
+        found = self.compaction
         yield from gauges(
             ("compaction_running", "Whether a round is running", found.is_running),
             ("compaction_group_bytes", "Size of the group being merged", found.group_bytes),

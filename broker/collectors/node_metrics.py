@@ -1,6 +1,7 @@
 """Metrics of the broker's parts: counters that they keep anyway, read at each scrape."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from prometheus_client.core import HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -28,27 +29,17 @@ NANOSECONDS = 1e-9
 MILLISECONDS = 1e-3
 
 
+@dataclass(eq=False, kw_only=True)
 class NodeCollector(Collector):
     """Reads every part's statistics."""
 
-    def __init__(
-        self,
-        *,
-        engine: StorageEngine,
-        wal: NodeLog,
-        store: StoreStatistics,
-        partitions: PartitionRegistry,
-        listener: Listener,
-        requests: RequestMetrics,
-        loop_clock_s: Callable[[], float],
-    ) -> None:
-        self._engine = engine
-        self._wal = wal
-        self._store = store
-        self._partitions = partitions
-        self._listener = listener
-        self._requests = requests
-        self._loop_clock_s = loop_clock_s
+    engine: StorageEngine
+    wal: NodeLog
+    store: StoreStatistics
+    partitions: PartitionRegistry
+    listener: Listener
+    requests: RequestMetrics
+    loop_clock_s: Callable[[], float]
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
@@ -56,10 +47,10 @@ class NodeCollector(Collector):
         yield from self._wal_metrics()
         yield from self._store_metrics()
         yield from self._broker_metrics()
-        yield from self._requests.latencies.collect()
+        yield from self.requests.latencies.collect()
 
     def _engine_metrics(self) -> Iterator[Metric]:
-        stats = self._engine.stats()
+        stats = self.engine.stats()
         yield from gauges(
             ("wal_capacity_bytes", "Size of the WAL's ring", stats.wal_capacity_bytes),
             ("wal_used_bytes", "Bytes of the ring that may not be reused", stats.wal_used_bytes),
@@ -93,7 +84,7 @@ class NodeCollector(Collector):
         )  # fmt: skip
 
     def _wal_metrics(self) -> Iterator[Metric]:
-        wal = self._wal
+        wal = self.wal
         writes = wal.statistics
         queue = writes.queue()
         yield from counters(
@@ -123,7 +114,7 @@ class NodeCollector(Collector):
         )  # fmt: skip
 
     def _store_metrics(self) -> Iterator[Metric]:
-        store = self._store
+        store = self.store
         requests = (
             ("put", store.put_requests),
             ("get", store.get_requests),
@@ -142,21 +133,21 @@ class NodeCollector(Collector):
         yield from self._store_failures()
 
     def _store_failures(self) -> Iterator[Metric]:
-        now_s = self._loop_clock_s()
+        now_s = self.loop_clock_s()
         yield counter_by(
             "kind",
             "object_store_failures",
             "Attempts that failed, including those that were retried, by kind",
-            ((kind.value, self._store.failures[kind]) for kind in FailureKind),
+            ((kind.value, self.store.failures[kind]) for kind in FailureKind),
         )
-        since_s = {trouble.operation: trouble.since_s for trouble in self._store.troubles(now_s)}
+        since_s = {trouble.operation: trouble.since_s for trouble in self.store.troubles(now_s)}
         yield gauge_by(
             "operation",
             "object_store_failing_seconds",
             "For how long an operation has failed without a success; 0: it does not fail",
             ((operation.value, since_s.get(operation, 0.0)) for operation in Operation),
         )
-        answered_ago_s = self._store.answered_ago_s(now_s)
+        answered_ago_s = self.store.answered_ago_s(now_s)
         if answered_ago_s is not None:
             yield gauge(
                 "object_store_answered_age_seconds",
@@ -166,16 +157,16 @@ class NodeCollector(Collector):
 
     def _broker_metrics(self) -> Iterator[Metric]:
         yield from gauges(
-            ("connections", "Open client connections", self._listener.connection_count),
-            ("partitions_open", "Partitions that this broker leads", len(self._partitions)),
+            ("connections", "Open client connections", self.listener.connection_count),
+            ("partitions_open", "Partitions that this broker leads", len(self.partitions)),
             ("partitions_damaged", "Partitions with records that are known to be missing or damaged",
-             len(self._partitions.damaged())),
+             len(self.partitions.damaged())),
         )  # fmt: skip
         yield from counters(
-            ("connections_accepted", "Connections accepted", self._listener.connections_accepted),
-            ("connections_refused", "Connections refused", self._listener.connections_refused),
+            ("connections_accepted", "Connections accepted", self.listener.connections_accepted),
+            ("connections_refused", "Connections refused", self.listener.connections_refused),
         )  # fmt: skip
-        counted = self._requests
+        counted = self.requests
         requests = ((ApiKey(key).name.lower(), it) for key, it in sorted(counted.requests.items()))
         yield counter_by("api", "requests", "Requests by API", requests)
         yield counter_by(
