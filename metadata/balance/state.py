@@ -145,7 +145,7 @@ class BalanceState:
         oldest_ms = now_ms - self._settings.window_ms // LOADS_PER_WINDOW
         silent = [it for it in sorted(brokers) if (self._loads.told_ms(it) or -1) < oldest_ms]
         if silent:
-            return f"brokers {silent} have not told their loads lately: is headrace.balance.enable true on them?"
+            return f"brokers {silent} have not reported their loads lately: is headrace.balance.enable true on them?"
         return None
 
     def view(self, image: MetadataImage, now_ms: int) -> Generator[None, None, BalanceView]:

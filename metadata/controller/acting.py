@@ -50,6 +50,6 @@ def require_drain(log: LogImage, drain: Drain) -> None:
 def _ended(log_id: int, epoch: int) -> RefusedError:
     return RefusedError(
         ErrorCode.FENCED_LEADER_EPOCH,
-        f"nobody acts for log {log_id} at epoch {epoch} any more: its owner has registered, or "
+        f"no broker acts for log {log_id} at epoch {epoch} any more: its owner has registered, or "
         "another broker drains it",
     )

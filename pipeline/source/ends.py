@@ -183,7 +183,7 @@ class PartitionEnds:
             reader.close()
         raise SourceError(
             f"{name.topic}-{name.partition} has an open transaction at offset {scan.last_stable_offset}, which its "
-            f"leader does not know: it told the last stable offset {wanted.end_offset}"
+            f"leader does not know: it reported the last stable offset {wanted.end_offset}"
         )
 
 

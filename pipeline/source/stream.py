@@ -218,7 +218,7 @@ def require_ahead(told: StreamOffset, position: StreamOffset, options: SourceOpt
     """
     if options.max_offsets_per_trigger is not None or options.max_bytes_per_trigger is not None:
         raise SourceError(
-            f"Spark asks for the end of this run before it tells where the query is ({_WRAPPER}), so "
+            f"Spark asks for the end of this run before it says where the query is ({_WRAPPER}), so "
             f"a limit has nothing to count from. Leave out maxOffsetsPerTrigger, maxBytesPerTrigger, or the setting, "
             f"which Spark 4.2 does not need"
         )

@@ -38,7 +38,7 @@ class DeviceFence(Protocol):
 class NoFence:
     """Takes nothing: the lease alone excludes other writers, and `flock` those of one machine."""
 
-    description = "none: two machines that reach one device are told apart by leases only"
+    description = "none: two machines that reach one device are kept apart by leases only"
 
     async def take(self, place: str, epoch: int, *, owner: int) -> None:
         """Do nothing."""

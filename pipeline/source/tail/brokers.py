@@ -312,7 +312,7 @@ def _list_offsets(
 
 def _give_up(what: str, error: Exception) -> NoReturn:
     raise SourceError(
-        f"option tail=broker: no broker tells about {what} for {PATIENCE_S:.0f} s: {str(error)[:500]}. Addresses are "
+        f"option tail=broker: no broker answers for {what} for {PATIENCE_S:.0f} s: {str(error)[:500]}. Addresses are "
         f"those of kafka.bootstrap.servers, and what the brokers advertise; tail=none asks none"
     ) from error
 
