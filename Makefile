@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-demo setup-check run test check lint types imports tidy messages fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster bench-node demo pipeline-demo wheel clean
+.PHONY: help setup setup-demo setup-check run test check lint types imports tidy messages fmt unit slow integration e2e seeded soak chaos bench bench-storage bench-wal bench-cluster bench-node demo wheel clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -21,7 +21,7 @@ run: $(VENV)/.complete-run ## Start a broker with everything in one process: mak
 
 setup: $(VENV)/.complete-test ## Install the dependencies of tests, demo and benchmarks
 
-setup-demo: $(VENV)/.complete-demo ## Install the dependencies of the demonstrations, a part of those
+setup-demo: $(VENV)/.complete-demo ## Install the dependencies of the demonstration, a part of those
 
 setup-check: $(VENV)/.complete-check ## Install the Python packages of tests, a part of those
 
@@ -91,11 +91,8 @@ bench-cluster: setup ## Measure lost controllers and brokers, 1,000 topics, thre
 bench-node: setup ## Measure calls of a request, turns of the loop, tails, starts, memory of one node: make bench-node ARGS="--only turns"
 	@$(BIN)/python -m bench.node $(ARGS)
 
-demo: setup-demo ## Run real data through the broker and Spark: make demo DATA=file.jsonl
-	@$(BIN)/python -m headrace.pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
-
-pipeline-demo: setup-demo ## Real data into an Iceberg table by broker and bucket, with SQL and a chart
-	@$(BIN)/python -m headrace.pipeline.demo.tables_demo $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
+demo: setup-demo ## Real data into an Iceberg table by broker and bucket, with SQL and a chart
+	@$(BIN)/python -m headrace.pipeline.demo $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
 
 wheel: setup-check ## Build the wheels of the broker and of the pipeline for Spark in dist/
 	@for project in . pyspark_headrace; do (cd $$project && "$(abspath $(BIN))/python" -m hatchling build -t wheel -d "$(abspath $(DIST))") || exit 1; done

@@ -2,7 +2,7 @@
 # Creates the virtual environment.
 #
 #   .ci/setup.sh run     what the broker needs
-#   .ci/setup.sh demo    that, and what the demonstrations need (Spark and Java, kcat, Spark's Kafka connector too)
+#   .ci/setup.sh demo    that, and what the demonstration needs (Spark and Java, Spark's Kafka connector too)
 #   .ci/setup.sh check   the Python packages of all: checks of the code, unit tests
 #   .ci/setup.sh test    all that tests and benchmarks need (Java, kcat, jars, MinIO too)
 #
@@ -83,7 +83,7 @@ components=
 case $stage in
     run) say "installing what the broker needs" ;;
     demo)
-        say "installing what the demonstrations need (a minute the first time)"
+        say "installing what the demonstration needs (a minute the first time)"
         packages='.[demo]' stages='run demo' components=demo
         ;;
     check)

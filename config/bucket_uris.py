@@ -6,7 +6,7 @@ it has no meaning here. `checksum` (AutoMQ's `checksumAlgorithm` means the same)
 one, SHA256; without it none is sent, since not every service knows them.
 
 The command line takes `accessKey` and `secretKey` as well. A configuration does not: it is shown to
-whoever asks for it, and kept in files.
+clients, and kept in files.
 
 What a client could only fail at, or worse, is refused here: an object's key must be one below any
 prefix, and a bucket has no host name of its own below an address. Parsing only: nothing is opened
@@ -138,7 +138,7 @@ def check_path(path: str) -> None:
     """Refuse what would become a file or directory of another name than was meant.
 
     Raises:
-        ValueError: it is a URI, or something should be put in its place.
+        ValueError: it is a URI, or an example should be replaced by a value.
     """
     if _SCHEME.match(path):
         raise ValueError("is a URI; this key takes a path")

@@ -180,7 +180,6 @@ class ConfigKey:
     topic_config: str = ""  # topic-level name, such as "retention.ms"
     default_text: str | None = None  # only where it cannot be read from the field's own default
     also_named: tuple[str, ...] = ()  # other names for the same setting; the main name beats them
-    is_renamed: bool = False  # the other names are old ones: who uses one is warned
     sensitive: bool = False
     importance: Importance = Importance.MEDIUM
     example: str = ""

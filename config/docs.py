@@ -30,8 +30,7 @@ _INTRODUCTION = """\
 `headrace server --config server.properties` reads a Kafka properties file. Keys keep Kafka's and
 AutoMQ's names and meanings; ours begin with `headrace.`. Nothing is mandatory: every key has a
 default, and storage needs no formatting. Keys are read at the start; topic settings change at any
-time. The old name of a renamed key is still read, with a warning; if both are set, the new name is
-used.
+time.
 
 **Sources**, each beating the one before: defaults, file, environment, `--override KEY=VALUE`. Topic
 settings that are set with `headrace topic alter` or any Kafka admin client beat the broker's
@@ -45,7 +44,7 @@ beats both. Variables are merged over the file; they never replace it. `KAFKA_HE
 like, and what Kubernetes adds for services that are called kafka or headrace, are not settings.
 
 **Mistakes.** A wrong value stops the start with exit code 2, and all mistakes are listed at once,
-each with its place, what is allowed, and an example. An unknown key, or a key of Kafka that has no
+each with its source, what is allowed, and an example. An unknown key, or a key of Kafka that has no
 effect here, causes one warning. `headrace config check FILE` does the same without starting
 anything, and shows the values that would be used; `headrace config explain KEY` explains a key.
 
@@ -73,7 +72,7 @@ Listens on 127.0.0.1:9092, or on the next free port if that is taken; the admin 
 same from 9644. Data is in `$XDG_DATA_HOME/headrace/dev` (by default `~/.local/share/headrace/dev`);
 `--data-dir` or `HEADRACE_DATA_DIR` name another directory. It is not the working directory, so
 topics are the same wherever the command is started, and no files appear in a project's directory. A
-second `headrace dev` needs a `--data-dir` of its own, and tells you so.
+second `headrace dev` needs a `--data-dir` of its own, and says so.
 
 It starts from these values instead of the defaults:
 """
@@ -127,8 +126,7 @@ def _key_list(keys: Iterable[ConfigKey]) -> str:
 
 
 def _names(key: ConfigKey) -> str:
-    before = "before: " if key.is_renamed else ""
-    return ", ".join([f"**`{key.name}`**", *(f"{before}`{name}`" for name in key.also_named)])
+    return ", ".join([f"**`{key.name}`**", *(f"`{name}`" for name in key.also_named)])
 
 
 def _topic_list(topics: Iterable[TopicConfig]) -> str:
@@ -152,7 +150,7 @@ def _ignored() -> str:
         "with a warning. A name that ends in a dot stands for all that begin with it. Those whose "
         "name asks for protection (`ssl.`, `sasl.` and the like) are refused unless they are empty, "
         f"and those that ask for something to rely on ({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) "
-        "when their value does: this broker does not start without what it was told to provide. "
+        "when their value does: this broker does not start without what it was asked to provide. "
         f"Those that name the bucket ({', '.join(f'`{name}`' for name in BUCKET_KEYS)}) are refused where "
         "`s3.data.buckets` is not set, with the value that it needs."
     )

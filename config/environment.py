@@ -80,7 +80,7 @@ _PREFIXES = {
     "KAFKA_": "",
     "HEADRACE_": "",
 }
-# How the JVM of a broker is told its logins and certificates.
+# How the JVM of a broker gets its logins and certificates.
 _JVM_OPTIONS = (
     "KAFKA_OPTS",
     "KAFKA_HEAP_OPTS",

@@ -1,7 +1,7 @@
 """Settings from a properties file, the environment and the command line into a NodeConfig.
 
 Later layers win: defaults, `base` (what a command such as `headrace dev` presets), the file, the
-environment, overrides. Every problem of all layers is reported at once, with the place of the
+environment, overrides. Every problem of all layers is reported at once, with the source of the
 value, what is allowed, and the key that was probably meant. This is the only reader of the
 environment.
 """
@@ -53,7 +53,7 @@ def load(
         file: a properties file; None for none.
         overrides: `key=value` texts, the strongest layer.
         base: presets, weaker than the file.
-        base_source: how a problem with a preset names its place.
+        base_source: how a problem with a preset names its source.
         environment: variables; None for those of this process.
 
     Raises:
@@ -130,21 +130,7 @@ def _known(given: Iterable[Setting], warnings: list[str]) -> dict[str, Setting]:
             warnings.append(_explain_unused(setting))
         elif setting.key == key.name or key.name not in settings:
             settings[key.name] = setting
-    warnings += _old_names(strongest, settings)
     return settings
-
-
-def _old_names(given: Mapping[str, Setting], chosen: Mapping[str, Setting]) -> Iterator[str]:
-    """Warn of each key that is set by a name that it no longer has."""
-    for setting in given.values():
-        key = find_key(setting.key)
-        if key is None or not key.is_renamed or setting.key == key.name:
-            continue
-        text = f"{setting.source}: {setting.key} is now called {key.name}"
-        if chosen[key.name] is setting:
-            yield f"{text}; the old name still works, rename it"
-        else:
-            yield f"{text}, which {chosen[key.name].source} sets as well; the old name is ignored"
 
 
 def _unprotected(given: Iterable[Setting]) -> Iterator[Problem]:

@@ -28,7 +28,7 @@ class NetworkConfig:
     """Kafka listener. Every bound applies to one connection unless it says otherwise."""
 
     listeners: tuple[Endpoint, ...] = (Endpoint("PLAINTEXT", "127.0.0.1", 9092),)
-    # Empty: clients are told the address that they used to reach us.
+    # Empty: clients get the address that they used to reach us.
     advertised_listeners: tuple[Endpoint, ...] = ()
     max_request_bytes: int = 100 * MIB
     receive_buffer_bytes: int = 256 * KIB

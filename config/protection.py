@@ -1,7 +1,7 @@
 """Which settings ask for protection that is not there, in any spelling. Pure.
 
 A broker that was meant to be closed must not serve openly because a key was spelled in the way of
-another image, or is one of a release that nobody here knows. So a setting that this broker does not
+another image, or is one of a release that is not known here. So a setting that this broker does not
 act on is refused when its name asks for protection, and a few by what their value asks for.
 """
 

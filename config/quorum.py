@@ -1,7 +1,7 @@
 """What a node's settings say about the metadata quorum: who founds it, and where it is found. Pure.
 
 The members of a quorum are in its log from its first leader on. What is configured counts before:
-for the first start of the first controllers, and for whoever looks for them.
+for the first start of the first controllers, and for nodes that look for them.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from headrace.config.node import Endpoint, NodeConfig, Voter
 
-# An empty host, or one of these, is every address of a machine: nobody can connect to it.
+# An empty host, or one of these, is every address of a machine: no node can connect to it.
 EVERY_HOST = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # compared with, never bound
 _LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -43,7 +43,7 @@ def controller_endpoint(config: "NodeConfig") -> "Endpoint | None":
 def founds_quorum(config: "NodeConfig") -> bool:
     """Whether a controller with an empty directory may start a cluster, alone or with the voters named.
 
-    It may not when it is only told where other controllers are: then it waits until it is added.
+    It may not when only addresses of other controllers are set: then it waits until it is added.
     Bootstrap servers that are all this very node name no others.
     """
     metadata = config.metadata
@@ -67,7 +67,7 @@ def controller_address(config: "NodeConfig", bound_port: int) -> Address:
         bound_port: of its listener, which may have been asked for port 0.
 
     Returns:
-        Host and port; an empty host and 0 where nobody else is expected.
+        Host and port; an empty host and 0 where no other node is expected.
     """
     voter = own_voter(config)
     if voter is not None:

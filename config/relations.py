@@ -109,12 +109,6 @@ _TABLE = (
     ),
     _AtMost(
         "message.max.bytes",
-        "headrace.wal.record.bytes.max",
-        lambda c: (c.log.max_message_bytes, c.wal.max_record_bytes),
-        "a batch is one WAL record",
-    ),
-    _AtMost(
-        "message.max.bytes",
         "headrace.wal.window.bytes.max",
         lambda c: (c.log.max_message_bytes, c.wal.max_window_bytes),
         "one batch must not fill the sliding window",

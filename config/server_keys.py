@@ -61,9 +61,8 @@ def find_key(name: str) -> ConfigKey | None:
 
 
 def nearest_key(name: str) -> str | None:
-    """Name the known setting that is closest to an unknown name; old names are not suggested."""
-    current = (it for it, key in _BY_ANY_NAME.items() if it == key.name or not key.is_renamed)
-    return nearest(name, current)
+    """Name the known setting that is closest to an unknown name."""
+    return nearest(name, _BY_ANY_NAME)
 
 
 @cache

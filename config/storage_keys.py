@@ -241,8 +241,8 @@ HEADRACE_KEYS = (
         type=ConfigType.STRING,
         field="wal.io",
         valid=OneOf(("auto", "aio", "threads")),
-        doc="How the WAL device is written: kernel AIO or a pool of threads; auto is the one that "
-        "is faster, as measured while it is written.",
+        doc="How the WAL device is written: kernel AIO or a pool of threads; auto takes threads "
+        "for writes of up to 64 KiB and AIO for larger ones.",
     ),
     ConfigKey(
         name="headrace.wal.io.timeout.ms",
@@ -254,24 +254,17 @@ HEADRACE_KEYS = (
         "is in a bucket, a request that takes longer is repeated.",
     ),
     _bytes(
-        "headrace.wal.record.bytes.max",
-        "wal.max_record_bytes",
-        "Largest record in the WAL.",
-        low=64 * KIB,
-        high=1 * GIB,
-    ),
-    _bytes(
         "headrace.wal.window.bytes.max",
         "wal.max_window_bytes",
         "Maximum size of the sliding window of inflight writes. Recovery scans this much past "
         "the end, and keeps as much in memory after a gap.",
         low=1 * MIB,  # a write to the device, and the window that a log begins with
+        high=512
+        * MIB,  # a quarter of it, the largest batch, is a record of the WAL (`max_record_bytes`)
     ),
     ConfigKey(
         name="headrace.wal.accept.loss",
         type=ConfigType.STRING,
-        also_named=("s3.wal.accept.loss",),
-        is_renamed=True,
         field="wal.accept_loss_generation",
         valid=Matches(
             "the 16 hexadecimal digits in the error message of the start", _generation_id_problem
@@ -308,51 +301,6 @@ HEADRACE_KEYS = (
         "in a bucket needs none of them.",
         example="command:/usr/local/bin/fence-wal",
     ),
-    ConfigKey(
-        name="headrace.upload.concurrency",
-        type=ConfigType.INT,
-        field="storage.upload_concurrency",
-        valid=Between(1, 64),
-        importance=Importance.LOW,
-        doc="Objects that are uploaded at the same time.",
-    ),
-    _bytes(
-        "headrace.upload.bytes.max",
-        "storage.max_upload_bytes",
-        "Bytes of objects that are uploaded at the same time; a larger object is uploaded alone.",
-        low=1 * MIB,
-    ),
-    ConfigKey(
-        name="headrace.read.requests.max",
-        type=ConfigType.INT,
-        field="storage.max_read_requests",
-        valid=Between(1, 1024),
-        importance=Importance.LOW,
-        doc="Inflight requests to the bucket that consumers wait for. Read-ahead may use half as "
-        "many in addition. Uploads and compaction have limits of their own.",
-    ),
-    _bytes(
-        "headrace.read.bytes.max",
-        "storage.max_read_bytes",
-        "Bytes of these inflight requests, and as many for read-ahead. If a quarter of "
-        "s3.block.cache.size is less, that is the limit.",
-        low=1 * MIB,
-    ),
-    ConfigKey(
-        name="headrace.compaction.requests.max",
-        type=ConfigType.INT,
-        field="storage.max_compaction_requests",
-        valid=Between(1, 64),
-        importance=Importance.LOW,
-        doc="Inflight requests of compaction to the bucket, in addition to the one or two "
-        "objects that it writes. Cold reads and uploads have limits of their own.",
-    ),
-    _bytes(
-        "headrace.compaction.request.bytes.max",
-        "storage.max_compaction_request_bytes",
-        "Bytes of these inflight requests.",
-        low=1 * MIB,
-    ),
     _bytes(
         "headrace.compaction.bytes.per.second",
         "storage.compaction_bytes_per_s",
@@ -370,26 +318,12 @@ HEADRACE_KEYS = (
         doc="How often one broker lists the bucket and removes what no metadata refers to: "
         "objects that arrived late, and uploads that were never completed.",
     ),
-    _bytes(
-        "headrace.read.ahead.bytes.max",
-        "storage.max_read_ahead_bytes",
-        "How much data is read from the bucket ahead of a sequential reader, at most.",
-        low=1 * MIB,
-    ),
     ConfigKey(
         name="headrace.admission.timeout.ms",
         type=ConfigType.LONG,
         field="storage.admission_timeout_ms",
         valid=Between(0),
         doc="How long a produce request waits for room in WAL and cache before it is refused.",
-    ),
-    ConfigKey(
-        name="headrace.object.prepare.ttl.ms",
-        type=ConfigType.LONG,
-        field="storage.object_prepare_ttl_ms",
-        valid=Between(60_000, 24 * 3_600_000),  # more is refused by the controller
-        importance=Importance.LOW,
-        doc="How long an upload may take before its objects are treated as abandoned.",
     ),
     _bytes(
         "headrace.checkpoint.interval.bytes",
@@ -419,26 +353,11 @@ HEADRACE_KEYS = (
     ConfigKey(
         name="headrace.metadata.snapshot.publish.interval.ms",
         type=ConfigType.LONG,
-        also_named=("metadata.snapshot.publish.interval.ms",),
-        is_renamed=True,
         field="metadata.snapshot_publish_interval_ms",
         valid=Between(1_000),
         importance=Importance.LOW,
         doc="How often the leading controller puts a snapshot of the metadata into the bucket, "
         "if anything has changed. Later changes are lost if every controller loses its disk. While the "
         "deletion of objects waits for one, every 5 s at the most.",
-    ),
-    ConfigKey(
-        name="headrace.produce.inflight.requests.max",
-        type=ConfigType.INT,
-        field="network.max_produce_inflight_requests",
-        valid=Between(1),
-        importance=Importance.LOW,
-        doc="Inflight produce requests of one connection.",
-    ),
-    _bytes(
-        "headrace.produce.inflight.bytes.max",
-        "network.max_produce_inflight_bytes",
-        "Bytes of these requests; above it, the connection is not read.",
     ),
 )

@@ -385,8 +385,8 @@ _TABLE = (
     ),
 )
 
-# Kept and shown, as a later version will act on them. Whoever sets their broker-wide default is
-# warned: a topic that was to shrink does not.
+# Kept and shown, as a later version will act on them. Setting their broker-wide default is
+# warned of: a topic that was to shrink does not.
 NOT_ACTED_ON_YET = frozenset(
     {
         "compression.gzip.level",

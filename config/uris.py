@@ -129,7 +129,7 @@ def parse_bootstrap(text: str) -> tuple[tuple[str, int], ...]:
     """Read `host:port,...`.
 
     Raises:
-        ValueError: a part is not of that form, or nobody can connect to it.
+        ValueError: a part is not of that form, or no client can connect to it.
     """
     addresses = [split_address(part.strip()) for part in text.split(",") if part.strip()]
     for host, port in addresses:

@@ -11,7 +11,7 @@ from headrace.config.uris import MIN_WAL_CAPACITY_BYTES, with_wal_capacity
 
 PLACE_KEY = "s3.wal.path"
 _THRESHOLD_KEY = "s3.wal.upload.threshold"
-# Of the WAL, for the upload threshold that nobody chose; as at the start (`headrace.config.assemble`).
+# Of the WAL, for the upload threshold that is not set; as at the start (`headrace.config.assemble`).
 _THRESHOLD_SHARE = 4
 
 
@@ -30,7 +30,7 @@ def check_wal_capacity(config: NodeConfig, capacity_bytes: int) -> None:
     if _THRESHOLD_KEY not in config.static:
         threshold = min(storage.upload_threshold_bytes, capacity_bytes // _THRESHOLD_SHARE)
         storage = replace(storage, upload_threshold_bytes=threshold)
-    # Whatever is wrong with it, its constructor says.
+    # Its constructor refuses what is wrong with it.
     replace(config, storage=storage, wal=replace(config.wal, capacity_bytes=capacity_bytes))
 
 

@@ -1,7 +1,7 @@
 """Threads for calls that block, which do not keep the process from ending.
 
 A disk may never answer, and a service that says nothing holds a thread for minutes. The standard
-pool waits for its threads when the interpreter ends, and so would a broker that was told to stop.
+pool waits for its threads when the interpreter ends, and so would a broker that is to stop.
 
 A thread that is started while there is no memory may die before its first line, and the standard library waits for
 that line for ever. So a node starts spare threads ahead, and pools borrow them: what runs starts none. A thread that is
@@ -265,7 +265,7 @@ class OneThreadEach:
         if self._running.get(key) is ended:
             del self._running[key]
         if not ended.cancelled():
-            ended.exception()  # it may be that nobody waits any more
+            ended.exception()  # the caller may have stopped waiting
 
 
 async def stepwise(step: Callable[[], _T | None], name: str) -> AsyncIterator[_T]:

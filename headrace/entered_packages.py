@@ -2,7 +2,7 @@
 
 To import a part of a package runs the package first. prometheus_client's loads an HTTP server then, and crc32c's looks
 its own version up: each takes as long as the parts themselves. A broker needs metrics and a checksum, and its first
-partition waits for them. So such a package is run when somebody first asks for what is not there without it, as in
+partition waits for them. So such a package is run on the first access to what is not there without it, as in
 `from prometheus_client import generate_latest`. Only the `headrace` program enters them: in another one, what else
 uses them may expect them to have been run.
 

@@ -36,7 +36,7 @@ class ListeningAddress(Protocol):
         """Accept connections from now on, each with a protocol of its own. Called once.
 
         With `tls` a protocol gets its transport when the handshake has succeeded; one that fails is closed, and the
-        protocol never hears of it. Handshakes that go on are not counted by anybody but the kernel, as descriptors.
+        protocol never hears of it. Handshakes that go on are counted by the kernel alone, as descriptors.
         """
         ...
 
@@ -71,7 +71,7 @@ class Network(Protocol):
         """Connect; the protocol gets the transport. With `tls` the certificate of the other side must be for `host`.
 
         Raises:
-            OSError: nobody answers, the name is not known, or the handshake of TLS fails.
+            OSError: there is no answer, the name is not known, or the handshake of TLS fails.
             ValueError, OverflowError: the name or the port is invalid.
         """
         ...

@@ -1,6 +1,6 @@
 """Hands an exception that no code expected to the loop's exception handler, which decides.
 
-Of tasks, the event loop reports an exception only when one that nobody read goes away. One that is kept in a
+Of tasks, the event loop reports an exception only when a task with an unread one is freed. One that is kept in a
 collection, or cancelled after its end, is never reported. This module stands below all packages.
 """
 

@@ -1,6 +1,6 @@
 """The levels of `headrace.metadata.version`, and from which one on each record may be written. Pure.
 
-Each node tells the range of levels that it reads. The level of the cluster is in its metadata, and only an operator
+Each node reports the range of levels that it reads. The level of the cluster is in its metadata, and only an operator
 raises it, once every node reads the higher one. What an older node cannot read is written from its level on only:
 `encode_at_level` makes the bytes of every entry and snapshot, and refuses the rest.
 
@@ -48,7 +48,7 @@ class LevelRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 READ_HERE: Final = LevelRange(OLDEST, NEWEST)
-UNTOLD: Final = LevelRange(1, 1)  # of a node that tells none: it is from before the first release
+UNTOLD: Final = LevelRange(1, 1)  # of a node that reports none: it is from before the first release
 
 
 def level_of(features: Mapping[str, int]) -> int:

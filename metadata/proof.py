@@ -1,7 +1,7 @@
 """Proofs of who sends a request to the controller, and of whose lock a process holds. Pure.
 
 A process draws a secret for its registration. It sends the secret with every request that speaks for the registration,
-and nothing else tells it: what is recorded, and so read by everybody who can read the metadata, is a digest of it, the
+and nothing else contains it: what is recorded, and can be read by all that read the metadata, is a digest of it, the
 incarnation id. The digest is a UUID of version 8. Earlier versions drew ids of version 4 and proved nothing, so the
 record itself says whether a registration proves who it is. The same holds for names of locks: a process sends the name
 with its registration, and a digest of it is recorded.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from random import Random
 
 SECRET_BYTES: Final = 16
-_DIGEST_VERSION: Final = 8  # RFC 9562: what the bits mean is up to whoever makes them
+_DIGEST_VERSION: Final = 8  # RFC 9562: what the bits mean is up to the application
 _LOCK_DIGEST: Final = "sha256:"  # no name of a lock begins so
 
 
@@ -51,7 +51,7 @@ def require_sender(request: Speaking, secret: bytes | None, image: MetadataImage
     does not have yet is refused here, since it may be there when the decision is made.
 
     Raises:
-        RefusedError: CLUSTER_AUTHORIZATION_FAILED, it does not prove it; STALE_BROKER_EPOCH, nobody has this epoch.
+        RefusedError: CLUSTER_AUTHORIZATION_FAILED, it does not prove it; STALE_BROKER_EPOCH, no broker has this epoch.
     """
     node_id, node_epoch = request.node_id, request.node_epoch
     if node_epoch > image.index:
@@ -83,7 +83,7 @@ def shown_locks(request: RegisterBroker) -> frozenset[str]:
 def is_lock_known(request: ReportEnd, locks: Collection[str]) -> bool:
     """Whether a report shows one of the locks that were recorded: by its name, if a digest was recorded.
 
-    A name that an earlier version recorded is enough as it is, as everybody can read it.
+    A name that an earlier version recorded is enough as it is, as it can be read in the metadata.
     """
     if not request.lock.startswith(_LOCK_DIGEST):
         return request.lock in locks

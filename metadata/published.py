@@ -10,7 +10,7 @@ from typing import Final
 from headrace.metadata.records.entry import SnapshotId
 
 FOLDER: Final = "metadata"
-NO_SNAPSHOT: Final = -1  # in the place of the entry that a snapshot ends with
+NO_SNAPSHOT: Final = -1  # instead of the entry that a snapshot ends with
 
 _KEY: Final = re.compile(r"metadata/([A-Za-z0-9_-]+)/(\d{20})-(\d{20})\.checkpoint")
 

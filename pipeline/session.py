@@ -27,7 +27,7 @@ def create_session(
 
     It knows `format("headrace")`, also where the broker's wheel is installed alone.
 
-    Whoever calls spark-submit chooses master, addresses, packages and all settings: none is set here then. A local
+    The caller of spark-submit chooses master, addresses, packages and all settings: none is set here then. A local
     Spark runs in a JVM of this process.
 
     Args:

@@ -1,6 +1,6 @@
 """What access rules are about, and what an API asks of an authoriser. Pure.
 
-Each handler declares what its API requires, beside its key. Nobody asks for it yet: every client may do everything, and
+Each handler declares what its API requires, beside its key. It is not checked yet: every client may do everything, and
 the configuration refuses what would promise otherwise.
 
 Source: `AclOperation`, `ResourceType`, and `KafkaApis` and `ControllerApis` for what is required, of Apache Kafka 4.4.

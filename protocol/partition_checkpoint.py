@@ -1,6 +1,6 @@
 """A partition's checkpoint: the state derived from its log up to an offset, as one record of its meta stream. Pure.
 
-Whoever reads a partition from the bucket decodes it, so it lies below the broker.
+Readers of a bucket decode it, too, so it lies below the broker.
 
 | bytes | type | field                                                     |
 |-------|------|-----------------------------------------------------------|

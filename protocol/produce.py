@@ -3,28 +3,8 @@
 Produce and Fetch make up nearly all bytes and most requests, so they bypass the message classes.
 Record sets are never copied here: they are views into the frame, writable if the frame is.
 
-Request, versions 3 to 8; from 9 on strings, bytes and arrays are compact, and tagged fields end
-each partition, each topic and the body:
-
-| type | field |
-|---|---|
-| nullable string | transactional_id |
-| int16 | acks |
-| int32 | timeout_ms |
-| array | topics: string name (to 12) or uuid topic_id (from 13), then |
-| . array | . partitions: int32 index, nullable bytes records |
-
-Response, likewise:
-
-| type | field |
-|---|---|
-| array | topics: string name (to 12) or uuid topic_id (from 13), then |
-| . array | . partitions: int32 index, int16 error_code, int64 base_offset, |
-| | . int64 log_append_time_ms, (from 5) int64 log_start_offset, |
-| | . (from 8) array of (int32 batch_index, nullable string message), |
-| | . (from 8) nullable string error_message, (from 10) tag 0: current leader |
-| int32 | throttle_time_ms |
-| tag 0 | (from 10) node endpoints |
+Versions 3 to 8; from 9 on strings, bytes and arrays are compact, and tagged fields end each partition, each topic and
+the body. The fields are in `protocol/generator/tables/clients.txt`.
 
 Source: ProduceRequest.json and ProduceResponse.json of Apache Kafka 4.4.
 """

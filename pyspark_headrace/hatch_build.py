@@ -28,19 +28,23 @@ def modules() -> set[str]:
     while todo:
         name = todo.pop()
         found.add(name)
-        named = {it for node in imports(_path(name).read_text()) for it in _imported(node)}
+        text = _path(name).read_text()
+        named = {it for node in imports(text, typing=False) for it in _imported(node)}
         named |= {name.rpartition(".")[0]}
         todo |= {it for it in named if it and it not in found and _path(it).is_file()}
     return found
 
 
-def imports(text: str) -> Iterator[ast.ImportFrom]:
-    """Yield the imports of our own modules.
+def imports(text: str, *, typing: bool = True) -> Iterator[ast.ImportFrom]:
+    """Yield the imports of our own modules, with or without those for type checkers alone.
 
     Raises:
         ValueError: one has a form that `renamed` does not change.
     """
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    if not typing:
+        tree.body = [it for it in tree.body if not _is_for_type_checkers(it)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == OURS:
             yield node
         if isinstance(node, ast.Import) and any(it.name.split(".")[0] == OURS for it in node.names):
@@ -90,6 +94,10 @@ class WheelHook(BuildHookInterface[BuilderConfig]):
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove what was written."""
         shutil.rmtree(self._written)
+
+
+def _is_for_type_checkers(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def _imported(node: ast.ImportFrom) -> Iterator[str]:

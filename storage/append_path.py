@@ -44,7 +44,7 @@ class _Acknowledgement:
 
     def __init__(self) -> None:
         self.confirmed: Sequence[OpenAppend] = ()
-        self.count = 0  # of those whose appender has been told
+        self.count = 0  # of those that are acknowledged or failed
 
     def left(self) -> Sequence[OpenAppend]:
         """Those whose appender knows nothing yet."""
@@ -164,7 +164,7 @@ class AppendPath:
             append = tuple.__new__(OpenAppend, open_append)
             self._open.add(append)
         except Exception as error:  # noqa: BLE001 - it fails the engine
-            # The WAL has a record that nobody would ever acknowledge, fail or upload.
+            # The WAL has a record that would never be acknowledged, failed or uploaded.
             failure = EngineFailedError(f"an append was not completed: {error!r}")
             failure.__cause__ = error
             self._fail(failure, ())

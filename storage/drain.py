@@ -117,7 +117,7 @@ class WalDrain:
 
         Args:
             source: the WAL.
-            streams: that its owner has open, as they are now that nobody else commits in its name.
+            streams: that its owner has open, as they are now that no other node commits in its name.
             committer: uploads and commits in the name of the WAL.
             clock_ms: for the report.
             max_segment_bytes: see `MAX_SEGMENT_BYTES`, which bounds it.

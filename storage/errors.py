@@ -31,7 +31,7 @@ class ObjectStoreError(RetriableStorageError):
 
     def __init__(self, message: str, kind: FailureKind | None = None) -> None:
         super().__init__(message)
-        self.kind = kind  # None: whoever raised it did not know
+        self.kind = kind  # None: not known where it was raised
 
 
 class NotDeletedError(ObjectStoreError):

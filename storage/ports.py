@@ -186,11 +186,11 @@ class ObjectStore(Protocol):
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """Write an object: the concatenation of `parts`.
 
-        A key is published once: its content is a function of the key. Whoever finds it published has succeeded if the
-        content is the same, and is refused if it is not. An attempt that was given up (cancelled, timed out) may still
-        publish its object later, whatever call it hung in, but changes nothing that another attempt has published.
+        A key is published once: its content is a function of the key. A writer that finds it published has succeeded if
+        the content is the same, else it is refused. An attempt that was given up (cancelled, timed out) may still
+        publish its object later, but changes nothing that another attempt has published.
         Where nothing can publish only what is absent (a service without `If-None-Match`, a file system without hard
-        links), it may put the same bytes in the place of the same bytes. An attempt that was given up may still read
+        links), it may replace an object by the same bytes. An attempt that was given up may still read
         `parts`, so the sequence is immutable, and the buffers do not change. The same holds for `put_stream` and
         `compose`.
 

@@ -44,7 +44,7 @@ one:
 While a device is being formatted both slots hold the text "HRFORMAT" and zeros: neither blank nor a log.
 
 Source: "How to implement high performance WAL based on raw devices" (WALHeader), with a sequence
-number in place of its timestamp.
+number instead of its timestamp.
 """
 
 import struct

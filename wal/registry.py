@@ -5,7 +5,7 @@ says nothing about the log that should be there (after a typing error in the pat
 not mounted). So the node's control plane keeps which registration wrote to the log last, from before the
 first acknowledgement until the log is empty and shut down.
 
-An old copy of the right log is told by its end: the control plane knows up to which offset records were
+An old copy of the right log is recognised by its end: the control plane knows up to which offset records were
 uploaded from it. Only what is durable is uploaded, so the log itself reaches at least that far after any crash.
 """
 

@@ -35,7 +35,7 @@ class DeletableObjects:
         Args:
             client: the metadata.
             retention_ms: how long an object stays after its destruction, by the wall clock and by the boot clock.
-            boot_clock_ms: a clock that nobody can set.
+            boot_clock_ms: a clock that cannot be set.
             newest_snapshot: asks the bucket; None: nothing can be rebuilt from this bucket.
         """
         self._client = client
@@ -50,7 +50,7 @@ class DeletableObjects:
         """Return the objects that may go at this time of the wall clock; none without a valid lease.
 
         Raises:
-            StorageError: the bucket does not tell its snapshots.
+            StorageError: the snapshots in the bucket cannot be listed.
         """
         elapsed_ms = self._boot_clock_ms()
         image = self._client.image

@@ -22,7 +22,7 @@ _NOTHING_PROVEN: Final = 0  # as an entry: nothing was destroyed by then
 class _Seen(NamedTuple):
     """When an object was first seen destroyed."""
 
-    elapsed_ms: int  # by a clock that nobody sets
+    elapsed_ms: int  # by a clock that cannot be set
     metadata_index: int  # its destruction is not above this entry
 
 

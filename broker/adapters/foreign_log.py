@@ -65,7 +65,7 @@ class ForeignLogs:
     config: WalConfig  # of this broker: how a device is read, and how long a request may take
     cluster_id: str
     rng: random.Random
-    look: Callable[[Path], object]  # in a thread: a place that another machine serves may hang
+    look: Callable[[Path], object]  # in a thread: a path that another machine serves may hang
     open_device: DeviceOpener
     fence: DeviceFence
     open_bucket: BucketOpener
@@ -93,8 +93,8 @@ class ForeignLogs:
         One attempt at a time, so that a device that hangs keeps the threads and the memory of one.
 
         Raises:
-            WalDeviceError: something that an earlier attempt has asked of the place has not come back.
-            OSError: an earlier attempt is about to end; or the place does not answer within the time of one read.
+            WalDeviceError: a call of an earlier attempt at this path has not returned.
+            OSError: an earlier attempt is about to end; or the path does not answer within the time of one read.
         """
         earlier = self._attempts.get(place)
         if earlier is not None and not earlier.is_closed:

@@ -252,7 +252,7 @@ class StorageMetadata:
         destroyed for that long as well. So a start begins the retention again.
 
         Raises:
-            StorageError: the bucket does not tell its snapshots.
+            StorageError: the snapshots in the bucket cannot be listed.
         """
         return await self.deletable.find(now_ms)
 

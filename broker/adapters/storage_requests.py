@@ -85,7 +85,7 @@ async def send(
     """Send a change to the controller; return when the local image includes it.
 
     Raises:
-        FencedError: somebody else has the stream or the log by now, or this process must stop.
+        FencedError: another node has the stream or the log by now, or this process must stop.
         ObjectNotPreparedError, CommitRefusedError: the request contradicts the metadata.
         RetriableStorageError: no controller answers; the change may have taken effect.
     """

@@ -10,11 +10,11 @@ which generation of it, and whether it may hold records that are not in the buck
 | the same                                    | none              | set  | start: nothing is missing |
 | the same                                    | some              | set  | refuse, or accept         |
 
-The WAL is newer when a start died after it had reset the WAL and before it told so. A log counts as none once its
+The WAL is newer when a start died after it had reset the WAL and before it said so. A log counts as none once its
 owner has emptied it. Only the loss of the one generation that the log names can be accepted; the start that accepts it
 begins another.
 
-The log also has up to which offset of its generation everything is uploaded. Each commit of an upload tells it, in the
+The log also has up to which offset of its generation everything is uploaded. Each commit of an upload has it, in the
 same entry. A WAL of that registration that ends before is an old copy: it is refused as one that is missing.
 """
 

@@ -38,11 +38,11 @@ def ask_admin(
         path: of the page.
         body: sent as JSON, with a POST.
         timeout_s: for each step.
-        after_silence: what else to tell when no answer comes.
+        after_silence: what else to say when no answer comes.
 
     Raises:
         AdminRefusedError: the node answers with an error.
-        CommandFailedError: nobody answers.
+        CommandFailedError: there is no answer.
         click.BadParameter: `admin` is no address.
     """
     request = urllib.request.Request(

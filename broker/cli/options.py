@@ -88,7 +88,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
     Raises:
         click.Abort: the answer is no.
-        click.UsageError: nobody can be asked and --yes was not given.
+        click.UsageError: there is no terminal to ask, and --yes was not given.
     """
     if yes:
         return

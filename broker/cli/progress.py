@@ -18,7 +18,7 @@ def progress(label: str, *, total: int) -> Iterator[Callable[[int], None]]:
 
     Args:
         label: what is being done.
-        total: bytes in all; 0 when nobody knows, then there is no bar.
+        total: bytes in all; 0 when it is not known, then there is no bar.
     """
     if total <= 0 or not _is_shown():
         yield lambda _: None

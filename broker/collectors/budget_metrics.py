@@ -1,11 +1,22 @@
 """Metrics of the request budgets: inflight and waiting requests of each class of requests to the bucket."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from headrace.broker.telemetry.families import counter_by, gauge_by
 from headrace.storage.request_budget import RequestBudget
+
+_SHOWN: Final[tuple[tuple[Callable[..., Metric], str, str, Callable[[RequestBudget], float]], ...]] = (
+    (gauge_by, "requests", "Requests that hold room", lambda it: it.requests),
+    (gauge_by, "bytes", "Bytes of the requests that hold room", lambda it: it.bytes),
+    (gauge_by, "waiting", "Requests that wait for room", lambda it: it.waiting),
+    (counter_by, "waited", "Requests that had to wait for room", lambda it: it.statistics.waited),
+    (counter_by, "waited_seconds", "Time that requests waited for room", lambda it: it.statistics.waited_seconds),
+    (counter_by, "put_off", "Reads ahead that were skipped as there was no room", lambda it: it.statistics.put_off),
+)  # fmt: skip
 
 
 class BudgetCollector(Collector):
@@ -15,40 +26,8 @@ class BudgetCollector(Collector):
         """Take the budgets by class of requests, which becomes a label."""
         self._budgets = budgets
 
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
-
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
-        labels = ["class"]
-        requests = GaugeMetricFamily(
-            "headrace_request_budget_requests", "Requests that hold room", labels=labels
-        )
-        size = GaugeMetricFamily(
-            "headrace_request_budget_bytes", "Bytes of the requests that hold room", labels=labels
-        )
-        waiting = GaugeMetricFamily(
-            "headrace_request_budget_waiting", "Requests that wait for room", labels=labels
-        )
-        waited = CounterMetricFamily(
-            "headrace_request_budget_waited", "Requests that had to wait for room", labels=labels
-        )
-        seconds = CounterMetricFamily(
-            "headrace_request_budget_waited_seconds",
-            "Time that requests waited for room",
-            labels=labels,
-        )
-        put_off = CounterMetricFamily(
-            "headrace_request_budget_put_off",
-            "Reads ahead that were skipped because there was no room",
-            labels=labels,
-        )
-        for name, budget in self._budgets.items():
-            requests.add_metric([name], budget.requests)
-            size.add_metric([name], budget.bytes)
-            waiting.add_metric([name], budget.waiting)
-            waited.add_metric([name], budget.statistics.waited)
-            seconds.add_metric([name], budget.statistics.waited_seconds)
-            put_off.add_metric([name], budget.statistics.put_off)
-        yield from (requests, size, waiting, waited, seconds, put_off)
+        for family, name, text, value in _SHOWN:
+            samples = ((name, value(budget)) for name, budget in self._budgets.items())
+            yield family("class", f"request_budget_{name}", text, samples)

@@ -1,12 +1,12 @@
 """Metrics of the drains of other brokers' logs. Plain counters, read at each scrape."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from headrace.broker.adapters.drained_log import DrainStatistics
-from headrace.broker.telemetry.families import counter, gauge
+from headrace.broker.telemetry.families import counters, gauge
 
 MILLISECONDS = 1e-3
 
@@ -17,22 +17,18 @@ class DrainCollector(Collector):
     def __init__(self, statistics: DrainStatistics) -> None:
         self._statistics = statistics
 
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
-
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
         found = self._statistics
         yield gauge("drains_running", "Logs of other brokers that are being drained", found.running)
-        for name, text, value in (
+        yield from counters(
             ("finished", "Logs of other brokers that were drained", found.finished),
             ("refused", "Logs of other brokers that could not be read", found.refused),
             ("ended", "Drains that ended early: the log has its owner or another drainer", found.ended),
             ("records", "Records uploaded by drains that were finished", found.records),
             ("bytes", "Bytes uploaded by drains that were finished", found.bytes),
-        ):  # fmt: skip
-            yield counter(f"drains_{name}", text, value)
+            prefix="drains_",
+        )  # fmt: skip
         yield gauge(
             "drains_last_seconds",
             "Duration of the drain that was finished last",

@@ -1,11 +1,11 @@
 """Metrics of a broker's copy of the metadata and of its lease."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from headrace.broker.telemetry.families import gauge
+from headrace.broker.telemetry.families import gauges
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.levels import NEWEST, level_of
 
@@ -18,40 +18,20 @@ class MetadataCollector(Collector):
     def __init__(self, client: MetadataClient) -> None:
         self._client = client
 
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
-
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
         client = self._client
-        yield gauge(
-            "metadata_applied_index",
-            "Index of the newest entry of the metadata log that this broker has applied",
-            client.image.index,
-        )
-        yield gauge(
-            "metadata_lag_entries",
-            "Entries of the controller's log, as of its last answer, that this broker has not applied",
-            client.lag,
-        )
-        yield gauge(
-            "metadata_level",
-            "Level of the cluster (headrace.metadata.version); an operator raises it",
-            level_of(client.image.features),
-        )
-        yield gauge(
-            "metadata_level_supported",
-            "Newest level of headrace.metadata.version that this broker reads",
-            NEWEST,
-        )
-        yield gauge(
-            "lease_remaining_seconds",
-            "How long this broker may acknowledge records without another answered heartbeat",
-            client.lease_remaining_ms() * MILLISECONDS,
-        )
-        yield gauge(
-            "node_epoch",
-            "Epoch of this broker's registration; it grows with each registration",
-            client.node_epoch,
-        )
+        yield from gauges(
+            ("metadata_applied_index", "Index of the newest entry of the metadata log that this broker has applied",
+             client.image.index),
+            ("metadata_lag_entries",
+             "Entries of the controller's log, as of its last answer, that this broker has not applied",
+             client.lag),
+            ("metadata_level", "Level of the cluster (headrace.metadata.version); an operator raises it",
+             level_of(client.image.features)),
+            ("metadata_level_supported", "Newest level of headrace.metadata.version that this broker reads", NEWEST),
+            ("lease_remaining_seconds",
+             "How long this broker may acknowledge records without another answered heartbeat",
+             client.lease_remaining_ms() * MILLISECONDS),
+            ("node_epoch", "Epoch of this broker's registration; it grows with each registration", client.node_epoch),
+        )  # fmt: skip

@@ -1,6 +1,6 @@
 """Metrics of a controller, and readiness of every node, about partitions that no broker serves."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -27,10 +27,6 @@ class OfflineCollector(Collector):
     def take(self) -> None:
         """Take the image, whose partitions `collect` counts in any thread."""
         self._image = self._read_image() if self._read_status().serving else None
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Count."""

@@ -1,11 +1,18 @@
 """Metrics and readiness of a controller as a member of the metadata quorum."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from headrace.broker.telemetry.families import counter, gauge
+from headrace.broker.telemetry.families import (
+    counter,
+    counter_by,
+    counters,
+    gauge,
+    gauge_by,
+    gauges,
+)
 from headrace.broker.telemetry.readiness import CheckResult
 from headrace.metadata.leader.publishing import PublishingStatistics
 from headrace.metadata.net.peer_links import PeerLinks
@@ -23,20 +30,12 @@ class QuorumCollector(Collector):
         self._links = links
         self._status = status()
 
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
-
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
         status = self._status = self._read()
-        role = GaugeMetricFamily(
-            "headrace_quorum_role", "1 for the role that this controller has", labels=["role"]
-        )
-        for each in Role:
-            role.add_metric([each.value], float(each is status.role))
-        yield role
-        for name, text, value in (
+        roles = ((role.value, float(role is status.role)) for role in Role)
+        yield gauge_by("role", "quorum_role", "1 for the role that this controller has", roles)
+        yield from gauges(
             ("term", "Term of the metadata quorum", status.term),
             ("leader_id", "Node id of the quorum's leader; -1: not known", status.leader_id),
             ("commit_index", "Last entry known to be committed", status.commit_index),
@@ -46,39 +45,30 @@ class QuorumCollector(Collector):
             ("voters", "Controllers that vote", len(status.voters)),
             ("learners", "Controllers that follow without a vote", len(status.learners)),
             ("outdated", "Controllers whose directories are old copies", len(status.outdated)),
-        ):
-            yield gauge(f"quorum_{name}", text, value)
+            prefix="quorum_",
+        )  # fmt: skip
         yield from self._followers()
         yield from self._totals()
         yield from self._network()
 
     def _followers(self) -> Iterator[Metric]:
         """Lag of the other controllers; only a leader knows it."""
-        lag = GaugeMetricFamily(
-            "headrace_quorum_follower_lag_entries",
+        last_index, followers = self._status.last_index, sorted(self._status.followers.items())
+        yield gauge_by(
+            "follower",
+            "quorum_follower_lag_entries",
             "Entries of the leader's log that a controller is not known to have",
-            labels=["follower"],
+            ((str(node_id), max(0, last_index - matched)) for node_id, matched in followers),
         )
-        for node_id, match_index in sorted(self._status.followers.items()):
-            behind = max(0, self._status.last_index - match_index)
-            lag.add_metric([str(node_id)], behind)
-        yield lag
 
     def _totals(self) -> Iterator[Metric]:
         totals = self._status.counters
-        yield counter(
-            "quorum_elections", "Elections that this controller started", totals.elections_started
-        )
-        yield counter(
-            "quorum_leader_changes",
-            "Changes of the leader that this controller follows",
-            totals.leader_changes,
-        )
-        yield counter(
-            "quorum_snapshots_installed",
-            "Snapshots installed because this controller was too far behind the log",
-            totals.snapshots_installed,
-        )
+        yield from counters(
+            ("quorum_elections", "Elections that this controller started", totals.elections_started),
+            ("quorum_leader_changes", "Changes of the leader that this controller follows", totals.leader_changes),
+            ("quorum_snapshots_installed", "Snapshots installed because this controller was too far behind the log",
+             totals.snapshots_installed),
+        )  # fmt: skip
         yield from _durations(
             "quorum_append",
             "writes of the metadata log",
@@ -99,14 +89,12 @@ class QuorumCollector(Collector):
             "quorum_peers_connected", "Other controllers that are connected", links.connected
         )
         yield counter("quorum_messages_sent", "Messages to other controllers", links.messages_sent)
-        dropped = CounterMetricFamily(
-            "headrace_quorum_messages_dropped",
+        yield counter_by(
+            "direction",
+            "quorum_messages_dropped",
             "Messages dropped by this controller, by direction; they are repeated where needed",
-            labels=["direction"],
+            (("out", links.messages_dropped), ("in", self._status.counters.messages_dropped)),
         )
-        dropped.add_metric(["out"], links.messages_dropped)
-        dropped.add_metric(["in"], self._status.counters.messages_dropped)
-        yield dropped
         yield counter("quorum_sent_bytes", "Bytes sent to other controllers", links.bytes_sent)
 
 
@@ -116,32 +104,20 @@ class PublishingCollector(Collector):
     def __init__(self, statistics: PublishingStatistics) -> None:
         self._statistics = statistics
 
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
-
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
         found = self._statistics
-        yield counter(
-            "metadata_snapshots_published", "Snapshots put into the bucket", found.published
-        )
-        yield counter(
-            "metadata_publishing_failures",
-            "Attempts to publish a snapshot that failed",
-            found.failures,
-        )
-        yield gauge(
-            "metadata_published_index", "Last entry in the newest published snapshot", found.index
-        )
-        yield gauge(
-            "metadata_published_bytes", "Size of the newest published snapshot", found.size_bytes
-        )
-        yield gauge(
-            "metadata_published_timestamp_seconds",
-            "When it was published, in seconds since 1970; 0: this process has published none",
-            found.published_ms * MILLISECONDS,
-        )
+        yield from gauges(
+            ("metadata_published_index", "Last entry in the newest published snapshot", found.index),
+            ("metadata_published_bytes", "Size of the newest published snapshot", found.size_bytes),
+            ("metadata_published_timestamp_seconds",
+             "When it was published, in seconds since 1970; 0: this process has published none",
+             found.published_ms * MILLISECONDS),
+        )  # fmt: skip
+        yield from counters(
+            ("metadata_snapshots_published", "Snapshots put into the bucket", found.published),
+            ("metadata_publishing_failures", "Attempts to publish a snapshot that failed", found.failures),
+        )  # fmt: skip
 
 
 def check_quorum(status: QuorumStatus) -> CheckResult:

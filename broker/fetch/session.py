@@ -11,11 +11,11 @@ log start offset as in the last answer. A partition that returned records moves 
 so that every partition gets its turn when the limits are too small for all of them.
 
 A Fetch reads only the partitions that may have news (`FetchSession.changed`). A partition is left out when
-it was read and had nothing to tell; the session then listens to it, and adds it again when it has moved,
+it was read and had no news; the session then listens to it, and adds it again when it has moved,
 or when the client names it. So a Fetch costs what has changed, not what the session holds.
 
 `FetchSessions.begin` (session_cache) gives a context with a session, whose changed partitions are then
-read; its `begin_answer` tells with which session id they are answered, and `news` which of them. A long wait may lie
+read; its `begin_answer` gives the session id of the answer, and `news` which of them. A long wait may lie
 in between: the session may have been evicted, and the client may have sent another request. The same goes for each
 step of what is done in steps.
 

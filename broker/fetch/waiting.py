@@ -12,7 +12,7 @@ class CountedBytes(NamedTuple):
 
     end_offset: int  # of what was counted
     size_bytes: int  # that are available, see `Enough`
-    log: Log | None  # in which it was counted; another one may have come in its place
+    log: Log | None  # in which it was counted; another one may have replaced it
 
 
 # Counts from where an earlier count ended; None when the partition must be read to know.

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from headrace.storage.drain import DrainReport
 from headrace.wal.port import Medium
 
 
@@ -14,7 +13,6 @@ class BrokerAddress(msgspec.Struct, frozen=True):
     bucket: str
     wal: str
     wal_medium: Medium
-    recovery: DrainReport
 
 
 class NodeAddress(msgspec.Struct, frozen=True):

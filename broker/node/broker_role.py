@@ -45,7 +45,6 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.rpc.responses import BalanceDescribed, Done
-from headrace.storage.drain import DrainReport
 from headrace.storage.object_store.retrying import RetryingObjectStore
 
 logger = logging.getLogger("headrace")
@@ -90,7 +89,9 @@ class BrokerRole:
         self.bound: tuple[
             Endpoint, ...
         ] = ()  # the listeners with their actual ports, once they are bound
-        self.has_log = False  # it holds the WAL: nobody, this process included, writes there for an earlier role
+        self.has_log = (
+            False  # it holds the WAL: no earlier role, of this process either, writes there
+        )
         self.has_served = False
         self._added.check(self._bucket.check)
 
@@ -251,7 +252,7 @@ class BrokerRole:
         end = partial(self._end_serving, client, parts, leave, listener)
         async with ending_with(end):
             admin.stage = "recovering"
-            recovery = await unless_stopped(stop, parts.engine.start())
+            await unless_stopped(stop, parts.engine.start())
             self._show(client, parts, listener)
             await unless_stopped(stop, answered(self._config, client.serve))
             moves = PartitionMoves(
@@ -291,7 +292,7 @@ class BrokerRole:
                     await unless_stopped(stop, parts.partitions.wait_attempted())
                     admin.stage = SERVING
                     self.has_served = True
-                    ready(client.image.cluster_id, self._address(bound, parts, recovery))
+                    ready(client.image.cluster_id, self._address(bound, parts))
                     await stop.wait()
                 leave()
                 admin.stage = "moving partitions away"
@@ -371,14 +372,13 @@ class BrokerRole:
         client.tell_loads(meter.take_loads)
         return meter
 
-    def _address(self, bound: Endpoint, parts: BrokerParts, recovery: DrainReport) -> BrokerAddress:
+    def _address(self, bound: Endpoint, parts: BrokerParts) -> BrokerAddress:
         return BrokerAddress(
             kafka_host=bound.host,
             kafka_port=bound.port,
             bucket=self._config.storage.bucket_uri,
             wal=self._config.wal.path,
             wal_medium=parts.wal.medium,
-            recovery=recovery,
         )
 
     def _note_failure(self, failure: BaseException | None) -> None:

@@ -1,8 +1,8 @@
 """Finds brokers of this machine whose process has ended, long before their sessions end.
 
 A broker registers with the names of locks that its process holds until it ends. One of them is that of its WAL, and
-whoever can drain that WAL can look at its lock. The kernel releases it after the last write of the process, whatever
-has ended it; a process that is stopped or hangs keeps it. An ended connection proves nothing of that kind.
+a broker that can drain that WAL can look at its lock. The kernel releases it after the last write of the process,
+however it ended; a process that is stopped or hangs keeps it. An ended connection proves nothing of that kind.
 """
 
 import asyncio

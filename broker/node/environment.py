@@ -39,7 +39,7 @@ class NodeEnvironment:
     look_at_device: Callable[[Path], None] = look_at  # may block
     make_fence: FenceMaker = make_fence
     open_metadata_directory: Callable[[Path], Directory] = OsDirectory
-    free_lock: Callable[[Path], str] = free_lock  # its name, if nobody holds it; may block
+    free_lock: Callable[[Path], str] = free_lock  # its name, if it is not held; may block
     open_bucket: BucketOpener = open_bucket
     # The lists of the same bucket that a sweep needs; None: it is not swept.
     open_swept_bucket: Callable[[str, Mapping[str, str]], SweptBucket | None] = open_swept_bucket

@@ -80,7 +80,7 @@ async def ending_with(
         try:
             await to_the_end(end(first))
         except asyncio.CancelledError:
-            pass  # whoever cancels this has a reason of its own, and waits for this one
+            pass  # the canceller has a reason of its own, and waits for this one
         except Exception as second:
             msg = "a part has failed, and its end as well"
             raise BaseExceptionGroup(msg, [first, second]) from second

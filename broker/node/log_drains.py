@@ -1,7 +1,7 @@
 """Drains the logs that the controller assigns to this broker: those of brokers whose epochs have ended.
 
 Several at once, beside what is served, each with its own budgets (`headrace.storage.drain`). A drain ends with the
-entry that records it, when the log is given to somebody else, or when this broker cannot read it. Then the
+entry that records it, when the log is given to another broker, or when this broker cannot read it. Then the
 controller asks another broker, and this one again after a while.
 """
 
@@ -86,7 +86,7 @@ class LogDrains:
         Args:
             client: registered.
             logs: opens them.
-            reach: what this broker has told that it can open.
+            reach: what this broker has registered that it can open.
             committer: makes what uploads and commits, with budgets of its own.
             checkpoints: makes what ends the partitions whose streams a log holds.
             max_segment_bytes: see `WalDrain`.

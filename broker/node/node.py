@@ -88,7 +88,7 @@ class Node:
         Args:
             ready: called once, when the node serves.
             stop: ends it.
-            fencing: told when the broker is fenced, and how it goes on.
+            fencing: called when the broker is fenced, and with how it goes on.
 
         Raises:
             ExceptionGroup: the failure of a part, once the others have been stopped; of

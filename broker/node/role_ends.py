@@ -1,6 +1,6 @@
 """Why the role of the broker of a node has ended, and whether that is a fencing and nothing else. Pure.
 
-A fenced broker has lost its place, and nothing is wrong with it. What any other failure has left behind is not known.
+A fenced broker has lost its registration, and nothing is wrong with it. What other failures leave behind is not known.
 """
 
 import errno

@@ -2,7 +2,7 @@
 
 A fenced broker has lost its epoch and nothing else: what it acknowledged is in its WAL, and the code of a start finds
 it. So its role ends and begins again, without the process. The process ends instead where that leads nowhere: when one
-role after the other is fenced before it serves, or when so many were fenced in a short time that somebody should look.
+role after the other is fenced before it serves, or when so many were fenced shortly that an operator should look.
 """
 
 from collections import deque

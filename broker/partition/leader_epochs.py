@@ -17,11 +17,6 @@ class LeaderEpochs:
         """Every epoch with its first offset, oldest first."""
         return tuple(self._starts)
 
-    @property
-    def latest(self) -> int:
-        """The newest epoch with data; -1 when there is none."""
-        return self._starts[-1].epoch if self._starts else -1
-
     def assign(self, epoch: int, offset: int) -> None:
         """Record that a batch of `epoch` was appended at `offset`."""
         if self._starts and self._starts[-1].epoch >= epoch:

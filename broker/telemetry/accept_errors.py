@@ -1,6 +1,6 @@
 """Connections that the system did not let this node accept, for lack of descriptors or memory.
 
-asyncio's loop reports each attempt, a thousand in a second, and tries again by itself: they are counted, and told now
+asyncio's loop reports each attempt, a thousand in a second, and tries again by itself: they are counted, and logged now
 and then. uvloop reports none.
 """
 

@@ -4,7 +4,7 @@ A log call on the event loop formats the message and puts the record into a boun
 thread writes. When the reader of stderr is slower than the node logs, the queue fills, further lines
 are dropped and counted, and the count is logged as soon as there is room: the event loop never waits.
 
-Repeated lines are limited: after REPEAT_BURST lines from one place in the code within REPEAT_WINDOW_MS, the
+Repeated lines are limited: after REPEAT_BURST lines from one statement within REPEAT_WINDOW_MS, the
 rest are counted, and the count is added to the first line of a later window.
 
 What a line says may come from a client: each value is cut, and what could forge a line or reach a terminal as a
@@ -34,7 +34,7 @@ MAX_QUEUE_RECORDS = 8192
 STOP_TIMEOUT_S = 5.0  # how long the last lines may take at the end
 REPEAT_BURST = 20
 REPEAT_WINDOW_MS = 10_000
-MAX_REPEAT_PLACES = 1024  # places in the code that are tracked at once
+MAX_REPEAT_PLACES = 1024  # statements that are tracked at once
 MAX_TEXT_CHARACTERS = 2_000  # of a message, or of one field
 MAX_TRACEBACK_CHARACTERS = 20_000
 MAX_ITEMS = 100  # of a list or object in a field
@@ -136,7 +136,7 @@ class RepeatFilter(logging.Filter):
         super().__init__()
         self._places: dict[
             tuple[str, int], list[int]
-        ] = {}  # place -> [window start ms, passed, held]
+        ] = {}  # statement -> [window start ms, passed, held]
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether the record is written; adds `repeated` to the first of a new window."""

@@ -1,6 +1,6 @@
 """How long the turns of the event loop are, and who had the loop when one was long.
 
-The loop belongs to everybody: while one callback runs, no record is acknowledged, no lease renewed and no other
+All share the loop: while one callback runs, no record is acknowledged, no lease renewed and no other
 client served. A timer of `INTERVAL_S` measures it: how much later than asked it runs is how long the loop was busy
 without a look at what has come, and so how long a request that comes at such a moment waits before it is read. No
 request can measure that step itself. Timers are good for a millisecond. The same is measured in processor time of the
@@ -12,7 +12,7 @@ an idle node more time than all the rest. What a client asks for ends that rest 
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
@@ -97,10 +97,6 @@ class LoopTurns(Collector):
                     "api": who,
                 },
             )
-
-    def describe(self) -> Iterable[Metric]:
-        """Name nothing in advance."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Both histograms, and the long turns by API."""

@@ -61,7 +61,7 @@ class RequestMetrics:
         self.requests: defaultdict[int, int] = defaultdict(int)
         self.produce_refused: defaultdict[int, int] = defaultdict(int)  # by error code
         self.cold_reads_failed: defaultdict[int, int] = defaultdict(int)  # by error code
-        self.latest: int | None = None  # the API of the last request since somebody asked
+        self.latest: int | None = None  # the API of the last request since it was read last
         self.clock_s = clock_s
         self._latencies = _LatenciesByApi()
         # By API: the functions that record one latency in seconds.

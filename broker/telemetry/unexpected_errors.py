@@ -1,7 +1,7 @@
 """Handles all exceptions that no code expected.
 
-Each belongs to somebody. What was raised while a client was served belongs to that client: its connection ends, the
-others go on. Everything else, a callback, a timer, a task that nobody awaits, a thread, belongs to the node: what it
+Each has an owner. What was raised while a client was served belongs to that client: its connection ends, the
+others go on. Everything else, a callback, a timer, a task that is not awaited, a thread, belongs to the node: what it
 left undone cannot be known, so the node ends, says why, and starts again from what is durable. None is only logged.
 """
 

@@ -20,10 +20,12 @@ from headrace.links.services import MessageService, RequestService, Service
 
 HELLO_MS: Final = 5_000  # a connection without a hello is closed after this time
 # A connection with an incomplete frame is closed unless `PROGRESS_BYTES` more, or the rest, come in this
-# time. It is far below a broker's session: whoever waits for what such a frame holds must not lose its own.
+# time. It is far below a broker's session: a broker that waits for what such a frame holds must not lose its own.
 FRAME_MS: Final = 2_000
 PROGRESS_BYTES: Final = 256 << 10
-SMALL_FRAME_BYTES: Final = 1_024  # up to this size a request, such as a heartbeat, waits for nobody
+SMALL_FRAME_BYTES: Final = (
+    1_024  # up to this size a request, such as a heartbeat, waits for no other
+)
 MAX_UNREAD_BYTES: Final = 16 << 20  # answers that a client does not read; beyond that it is closed
 
 _KEEPALIVE_FRAME: Final = encode_numbered(KEEPALIVE, b"")

@@ -1,7 +1,7 @@
 """Messages to one node over one link, which is dialled again whenever it ends.
 
 A message waits in a queue until the link has room. If the queue is full the oldest messages are dropped, as are those
-that waited too long for a link: whoever sends them sends again what must not be lost.
+that waited too long for a link: their senders repeat what must not be lost.
 """
 
 import asyncio

@@ -63,7 +63,7 @@ class BalanceView(NamedTuple):
     nodes: Sequence[BrokerView]
     partitions: Sequence[PartitionView]
     now_ms: int
-    moving: Collection[PartitionKey] = ()  # whoever began the move
+    moving: Collection[PartitionKey] = ()  # by the balance or by request
     moved_ms: Mapping[PartitionKey, int] = MappingProxyType({})  # when each last changed its leader
     switched_off: Collection[str] = ()  # topics whose partitions stay where they are
 

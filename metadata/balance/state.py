@@ -1,6 +1,6 @@
 """What the leading controller remembers to keep brokers even: loads, rests, the plan, and its last decisions. Pure.
 
-All of it is soft: a new leader begins with nothing, and moves nothing for a whole window, in which brokers tell it
+All of it is soft: a new leader begins with nothing, and moves nothing for a whole window, in which brokers report to it
 their loads. It does not know when partitions moved last. One that has had another leader before, or whose leader has
 registered again, counts as moved when the term began.
 """
@@ -145,7 +145,7 @@ class BalanceState:
         oldest_ms = now_ms - self._settings.window_ms // LOADS_PER_WINDOW
         silent = [it for it in sorted(brokers) if (self._loads.told_ms(it) or -1) < oldest_ms]
         if silent:
-            return f"brokers {silent} have not told their loads lately: is headrace.balance.enable true on them?"
+            return f"brokers {silent} have not reported their loads lately: is headrace.balance.enable true on them?"
         return None
 
     def view(self, image: MetadataImage, now_ms: int) -> Steps[BalanceView]:

@@ -19,7 +19,7 @@ class ToldLoads:
     def __init__(self, window_ms: int) -> None:
         self._window_ms = window_ms
         self._of_brokers: dict[int, _OfBroker] = {}
-        # By data stream: the cost that its former leader told, and until when it counts. The new leader has not
+        # By data stream: the cost that its former leader reported, and until when it counts. The new leader has not
         # looked at it for a window yet.
         self._moved: dict[int, tuple[int, int]] = {}
 

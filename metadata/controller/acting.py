@@ -3,7 +3,7 @@
 A commit or close names a log and an epoch. The owner of the log acts at the epoch of its newest
 registration; a broker that drains it, at the epoch of its drain, and as the owner: the rules for the
 writer of a stream then hold as they do for the owner itself. Each right ends in the entry that gives
-the next one, and whoever gets it has read that entry.
+the next one, and the drainer that gets it has read that entry.
 """
 
 from headrace.metadata.controller.brokers import require_broker
@@ -50,6 +50,6 @@ def require_drain(log: LogImage, drain: Drain) -> None:
 def _ended(log_id: int, epoch: int) -> RefusedError:
     return RefusedError(
         ErrorCode.FENCED_LEADER_EPOCH,
-        f"nobody acts for log {log_id} at epoch {epoch} any more: its owner has registered, or "
+        f"no broker acts for log {log_id} at epoch {epoch} any more: its owner has registered, or "
         "another broker drains it",
     )

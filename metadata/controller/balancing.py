@@ -1,7 +1,7 @@
 """Begins the moves by which the balance evens out brokers. Pure.
 
 A plan is made of an image that is some moments old. What has changed since is left alone: a partition that moves by
-somebody's request, or has another leader, and a target that is about to end.
+of a request, or has another leader, and a target that is about to end.
 """
 
 from collections.abc import Sequence

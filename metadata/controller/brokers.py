@@ -3,7 +3,7 @@
 A registration is a new epoch, numbered by the index of the entry that holds it. While an earlier
 process of the broker may still act, another one is refused: its epoch lasts until its session ends or
 it leaves. A newcomer that holds a lock which the earlier process registered with need not wait, since
-the kernel gives such a lock to nobody else before that process has ended. It tells the lock's name, of which
+the kernel gives such a lock to no other before that process has ended. It sends the lock's name, of which
 the metadata have a digest (`headrace.metadata.proof`). For the same reason an epoch ends
 as soon as another broker finds such a lock free. In the registration's entry
 every partition that the broker leads gets its next leader epoch, a drain of its log by another

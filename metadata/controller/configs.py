@@ -109,7 +109,7 @@ def _require_drainable(name: str, image: MetadataImage) -> None:
     if all(it.node_id in ending or is_drained(image.configs, it.node_id) for it in others):
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
-            f"nobody could take the partitions of broker {name}: every other one is fenced, about to end, or drained",
+            f"no broker could take the partitions of broker {name}: each other one is fenced, about to end, or drained",
         )
 
 

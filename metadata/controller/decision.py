@@ -49,5 +49,5 @@ class Inputs(msgspec.Struct, frozen=True):
     now_ms: int  # the leader's wall clock; goes into records
     rng: "Random"
     configs: ConfigRules
-    # Brokers that have told that they cannot open partitions now: they get none while others can.
+    # Brokers that have reported that they cannot open partitions now: they get none while others can.
     unable: frozenset[int] = frozenset()

@@ -8,7 +8,7 @@ The index of that entry is the drain's epoch; commits in the log's name carry it
   * with the next registration of the owner: it recovers what is left;
   * with the drainer: when its epoch ends, or it says that it cannot read the log, another one is assigned.
 
-While no broker has told that it can drain logs, nothing is assigned.
+While no broker has reported that it can drain logs, nothing is assigned.
 """
 
 from collections import Counter

@@ -74,7 +74,7 @@ def _reason_against(update: FeatureUpdate, readers: Readers, image: MetadataImag
     if update.level not in READ_HERE:
         return f"the leading controller reads {READ_HERE}"
     if update.level == current:
-        return ""  # also the repetition of a request whose answer was lost: nobody is asked
+        return ""  # also the repetition of a request whose answer was lost: no node is asked
     if update.level < current:
         return f"the cluster is at {current}, and a level cannot be lowered"
     if update.upgrade_type != UpgradeType.UPGRADE:

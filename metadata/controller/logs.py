@@ -1,6 +1,6 @@
 """Decisions about logs: which one a broker uses, and whether its loss is accepted. Pure.
 
-A broker tells its log once that is open, before it acknowledges anything. Who drains the log of a
+A broker registers its log once that is open, before it acknowledges anything. Who drains the log of a
 broker whose epoch has ended is decided in `headrace.metadata.controller.drains`.
 """
 
@@ -83,7 +83,7 @@ def end_log(request: EndLog, image: MetadataImage, inputs: Inputs) -> Decision:
     records: list[MetadataRecord] = []
     log = image.logs.get(request.log_id)
     if log is None and request.log_id == request.node_id:
-        # Told now, as one that has ended: else nobody would know that nothing waits for this broker.
+        # Registered now, as one that has ended: else it would not be known that nothing waits for this broker.
         records += [_ended_log(request), LogEmptiedRecord(request.log_id)]
     if (
         log is not None
@@ -111,7 +111,7 @@ def accept_log_loss(
 ) -> Decision | DecisionSteps:
     """Give a log up, or what is damaged in it. A repeated request changes nothing.
 
-    A log is given up only when somebody can lead its partitions: nobody would look at them later.
+    A log is given up only when a broker can lead its partitions: they would not be looked at later.
     """
     log = image.logs.get(request.log_id)
     if log is None:

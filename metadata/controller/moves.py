@@ -121,7 +121,7 @@ class MoveDeadlines:
     """Which moves do not get on: the leader's soft state, on its boot clock.
 
     The moves of a source get on when one of them comes to its end, or when there is less that has to be in the bucket
-    before them, as the source's heartbeats tell. Without either they are overdue after `MOVE_MS`, and the time in which
+    before them, as the source's heartbeats say. Without either they are overdue after `MOVE_MS`, and the time in which
     that much may be uploaded. A source carries out a few moves at a time, so those that wait are not overdue while it
     finishes others. A new leader gives each move its whole time.
     """

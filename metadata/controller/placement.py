@@ -1,7 +1,7 @@
 """Chooses the broker of each new partition. Pure.
 
 The replication factor is one by design: of a manual assignment's replicas the first active one
-leads. Racks make no difference, since there is no second replica to place elsewhere.
+leads. Racks make no difference, since there is no second replica.
 """
 
 from collections import Counter
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def active_brokers(image: MetadataImage, unable: frozenset[int] = frozenset()) -> list[int]:
     """Brokers that may get partitions, sorted by id: not those that are drained or about to end, unless all are.
 
-    Nor those that cannot open any now, unless no other stays. Those that have told that they can drain logs come first:
-    who has not may have begun to stop before it was to tell.
+    Nor those that cannot open any now, unless no other stays. Those that have said that they can drain logs come first:
+    another may have begun to stop before its first report.
 
     Raises:
         RefusedError: there is none.

@@ -6,7 +6,7 @@ from when it received it, and the lease is shorter than the session by a margin.
 session expires here has therefore stopped, as long as the two clocks drift less than the margin.
 
 Both sides must mean the same session: a broker registers with the session timeout that its leases
-are derived from, and every leader gives it at least that, whatever its own setting is.
+are derived from, and every leader gives it at least that, even if its own setting is less.
 
 A new leader does not know which heartbeats its predecessor answered, so it restarts every session.
 The same holds for a leader that was paused: heartbeats may wait in its sockets, so a late tick

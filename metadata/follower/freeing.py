@@ -1,7 +1,7 @@
 """Frees in steps what a change takes out of the metadata.
 
 A topic of 50,000 partitions has as many objects of its own and 100,000 streams. With the image before its deletion
-they would be freed in one turn of the event loop, and by whoever uses that image last: a snapshot that is being
+they would be freed in one turn of the event loop, and by the last user of that image: a snapshot that is being
 written, or a request that waits. So a list keeps them beyond that, and is emptied some at a time.
 """
 

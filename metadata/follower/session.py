@@ -79,7 +79,7 @@ class BrokerSession:
         self._due = asyncio.Event()
         self._fenced_because: str | None = None
         self.on_renewed: Callable[[], None] = _ignore_renewal  # after each extension of the lease
-        self.take_loads: Callable[[], Loads | None] = _no_loads  # what the next heartbeat tells
+        self.take_loads: Callable[[], Loads | None] = _no_loads  # what the next heartbeat reports
         self.bytes_before_moves: Callable[[], int] = _nothing  # likewise
         self.is_able: Callable[[], bool] = lambda: True  # likewise
 

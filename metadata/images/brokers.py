@@ -42,7 +42,7 @@ class BrokerImage(msgspec.Struct, frozen=True, gc=False):
     session_timeout_ms: int  # its leases are derived from it; 0: the controller's setting
     locks: tuple[str, ...] = ()  # that its process holds until it ends
     reach: tuple[LogReach, ...] = ()  # logs of other brokers that it can drain
-    ended_ms: int = 0  # when its epoch has ended; 0: it has not, or nobody knows
+    ended_ms: int = 0  # when its epoch has ended; 0: it has not, or that is not known
 
     @property
     def fenced(self) -> bool:

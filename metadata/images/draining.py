@@ -15,7 +15,7 @@ def is_drained(configs: Configs, node_id: int) -> bool:
 def closed_brokers(brokers: Brokers, logs: Logs, configs: Configs) -> set[int]:
     """Return the brokers (node ids) that get no partitions, and of which others take them.
 
-    Where all brokers that stay are drained, these go on as if they were not: somebody has to lead the partitions.
+    Where all brokers that stay are drained, these go on as if they were not: a broker has to lead the partitions.
     """
     ending = about_to_end(brokers, logs)
     drained = {it for it in brokers if is_drained(configs, it)}

@@ -2,7 +2,7 @@
 
 | state    | meaning                                             | commits and closes in its name           |
 |----------|-----------------------------------------------------|------------------------------------------|
-| ACTIVE   | in use, or its owner has ended and nobody drains it | the newest registration of its owner     |
+| ACTIVE   | in use, or its owner has ended and no one drains it | the newest registration of its owner     |
 | EMPTY    | shut down; nothing in it is needed                  | the same                                 |
 | DRAINING | another broker brings to the bucket what it holds   | the registration that it is assigned to  |
 | DRAINED  | all of it is in the bucket; its streams are closed  | nobody                                   |
@@ -35,7 +35,7 @@ from headrace.metadata.records.logs import (
 from headrace.persistent_map import PersistentMap
 
 NO_POSITION: Final = -1
-# Of a log that has ended without having been told; no log that is in use has it.
+# Of a log that has ended without having been registered; no log that is in use has it.
 UNKNOWN_GENERATION: Final = "0" * 16
 
 
@@ -113,7 +113,7 @@ def log_of(logs: Logs, node_id: int) -> LogImage | None:
 def about_to_end(brokers: Brokers, logs: Logs) -> set[int]:
     """Return the brokers (node ids) that have begun to stop.
 
-    Such a broker tells that it can drain no logs any more, and later empties its own.
+    Such a broker reports that it can drain no logs any more, and later empties its own.
     """
     return {
         log.owner

@@ -1,7 +1,7 @@
 """Moves of partitions that are under way, in the metadata image, and the effect of their records. Pure.
 
 A move says that a partition is to be led by another broker. Until its leader has closed it nothing else changes. The
-move ends with the next leader epoch of its partition, whoever leads in it, with its topic, or when it is taken back.
+move ends with the next leader epoch of its partition, with its topic, or when it is taken back.
 """
 
 from collections.abc import Iterator

@@ -167,7 +167,7 @@ class ControllerService:
         if kind is Relay:
             raise RefusedError(ErrorCode.INVALID_REQUEST, "a request is passed on once only")
         leader = self._controller.leader_address
-        if leader is None:  # this one, or nobody knows: the answer says it
+        if leader is None:  # this one, or none is known: the answer says it
             return await self.handle(frame)
         return await self._controller.relays.pass_on(leader.node_id, frame, kind)
 

@@ -12,8 +12,6 @@ offset | bytes | type  | field         | meaning
 24     | 4     | u32   | generation    | how often the log had been truncated before
 28     | 4     | u32   | CRC           | CRC32C of bytes 0 to 27
 
-Version 1 had its CRC, of bytes 0 to 23, in place of the generation, which is 0, and nothing after it.
-
 Frame, 36 bytes and the payload:
 offset | bytes | type  | field         | meaning
 0      | 4     | bytes | magic         | "HRME"
@@ -52,9 +50,9 @@ FRAME_MAGIC: Final = b"HRME"
 SEGMENT_VERSION: Final = 2
 MAX_PAYLOAD_BYTES: Final = 32 << 20  # half of an RPC frame: an entry must fit into an answer
 
-_SEGMENT: Final = struct.Struct(">4sHHQQ")
-_NUMBER: Final = struct.Struct(">I")
-SEGMENT_HEADER_BYTES: Final = _SEGMENT.size + 2 * _NUMBER.size
+_SEGMENT: Final = struct.Struct(">4sHHQQI")
+_CRC: Final = struct.Struct(">I")
+SEGMENT_HEADER_BYTES: Final = _SEGMENT.size + _CRC.size
 _PREFIX: Final = struct.Struct(">4sI")
 _FIELDS: Final = struct.Struct(">IQQQ")
 FRAME_HEADER_BYTES: Final = _PREFIX.size + _FIELDS.size
@@ -97,28 +95,26 @@ class _Frame(NamedTuple):
 
 def encode_segment_header(header: SegmentHeader) -> bytes:
     """Encode the header of a new segment."""
-    fields = _SEGMENT.pack(SEGMENT_MAGIC, SEGMENT_VERSION, 0, header.base_index, header.segment_id)
-    fields += _NUMBER.pack(header.generation)
-    return fields + _NUMBER.pack(crc32c(fields))
+    fields = _SEGMENT.pack(SEGMENT_MAGIC, SEGMENT_VERSION, 0, *header)
+    return fields + _CRC.pack(crc32c(fields))
 
 
 def decode_segment_header(data: bytes | memoryview) -> SegmentHeader:
-    """Read the header of either version.
+    """Read the header.
 
     Raises:
         MetadataLogCorruptError: it is not a header that this version can read.
     """
     if len(data) < SEGMENT_HEADER_BYTES:
         raise MetadataLogCorruptError(f"the segment header ends after {len(data)} bytes")
-    magic, version, _, base_index, segment_id = _SEGMENT.unpack_from(data)
-    covered = _SEGMENT.size + (0 if version == 1 else _NUMBER.size)
-    if magic != SEGMENT_MAGIC or _NUMBER.unpack_from(data, covered)[0] != crc32c(data[:covered]):
+    magic, version, _, *fields = _SEGMENT.unpack_from(data)
+    (crc,) = _CRC.unpack_from(data, _SEGMENT.size)
+    if magic != SEGMENT_MAGIC or crc != crc32c(data[: _SEGMENT.size]):
         raise MetadataLogCorruptError("the segment header does not match its checksum")
-    if version not in (1, SEGMENT_VERSION):
-        msg = f"the segment has format {version}, this version can read 1 and {SEGMENT_VERSION}"
+    if version != SEGMENT_VERSION:
+        msg = f"the segment has format {version}, this version can read {SEGMENT_VERSION}"
         raise MetadataLogCorruptError(msg)
-    generation = 0 if version == 1 else _NUMBER.unpack_from(data, _SEGMENT.size)[0]
-    return SegmentHeader(base_index, segment_id, generation)
+    return SegmentHeader(*fields)
 
 
 def encode_group(entries: Sequence[LogEntry], *, synced_index: int, segment_id: int) -> bytes:

@@ -205,7 +205,7 @@ class LogFiles:
     def read_snapshot(self, index: int, position: int, max_size: int) -> tuple[int, bytes] | None:
         """(file size, bytes from `position`) of a snapshot; None when it is not here.
 
-        The newest is here, and the one before it if somebody had begun to read it.
+        The newest is here, and the one before it if a reader had begun with it.
         """
         name = self._snapshot if index == self.snapshot_id.index else None
         return self._served.read(index, name, position, max_size)

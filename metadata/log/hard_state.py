@@ -26,9 +26,6 @@ offset | bytes | type  | field         | meaning
 72     | 40 n  |       | directory     | id (16 bytes), then start, start index and kept index (i64 each)
 72+40n | 4     | u32   | CRC           | CRC32C of everything before it
 
-Version 1 ended with the first CRC. It is read, and replaced at the start; a version of the software
-that knows no other then says which format it found.
-
 A slot that cannot be read is ignored; if neither can be read the node must not take part in the
 quorum: it could vote twice in a term.
 """
@@ -59,8 +56,8 @@ _FIELDS: Final = struct.Struct(">4sHHQq")
 _PROOF: Final = struct.Struct(">QQQQQI")
 _DISK: Final = struct.Struct(">16sqqq")
 _CRC: Final = struct.Struct(">I")
-_VERSION_1_BYTES: Final = _FIELDS.size + _CRC.size
-_DISKS_AT: Final = _VERSION_1_BYTES + _PROOF.size
+_PROOF_AT: Final = _FIELDS.size + _CRC.size
+_DISKS_AT: Final = _PROOF_AT + _PROOF.size
 MAX_SLOT_BYTES: Final = _DISKS_AT + MAX_DISKS * _DISK.size + _CRC.size
 assert SLOT_POSITIONS[1] >= MAX_SLOT_BYTES
 
@@ -118,7 +115,7 @@ class HardStateFile:
         Args:
             directory: of the file.
             proven: how far the log is durable now.
-            random32: tells this start from one of a copy of the directory.
+            random32: distinguishes this start from one of a copy of the directory.
 
         Raises:
             MetadataLogCorruptError: there is no file, or no slot of it can be read.
@@ -188,11 +185,8 @@ def _read_slots(directory: Directory) -> list[QuorumState | None]:
 
 
 def _newest(slots: Sequence[QuorumState | None]) -> QuorumState:
-    """The state of the last write. Those of version 1 have no number, but terms and votes only grow."""
-    states = [it for it in slots if it is not None]
-    return max(
-        states, key=lambda it: (it.write_number, it.hard_state.term, it.hard_state.voted_for)
-    )
+    """The state of the last write."""
+    return max((it for it in slots if it is not None), key=lambda it: it.write_number)
 
 
 def _encode(state: QuorumState) -> bytes:
@@ -205,25 +199,21 @@ def _encode(state: QuorumState) -> bytes:
 
 
 def _decode(data: bytes, path: Path) -> QuorumState | None:
-    if not _matches_crc(data[:_VERSION_1_BYTES]) or not data.startswith(MAGIC):
+    if not _matches_crc(data[:_PROOF_AT]) or not data.startswith(MAGIC):
         return None
     _, version, _, term, voted_for = _FIELDS.unpack_from(data)
-    if version not in (1, VERSION):
-        raise MetadataLogCorruptError(
-            f"{path} has format {version}, this version can read 1 and {VERSION}"
-        )
-    state = QuorumState(HardState(term, voted_for))
-    if version == 1:
-        return state
+    if version != VERSION:
+        msg = f"{path} has format {version}, this version can read {VERSION}"
+        raise MetadataLogCorruptError(msg)
     if len(data) < _DISKS_AT:
         return None
-    write_number, *proven, start, number = _PROOF.unpack_from(data, _VERSION_1_BYTES)
+    write_number, *proven, start, number = _PROOF.unpack_from(data, _PROOF_AT)
     end = _DISKS_AT + number * _DISK.size
     if number > MAX_DISKS or not _matches_crc(data[: end + _CRC.size]):
         return None
     fields = _DISK.iter_unpack(data[_DISKS_AT:end])
     disks = tuple(Disk(UUID(bytes=it), *numbers) for it, *numbers in fields)
-    return QuorumState(state.hard_state, ProvenEnd(*proven), write_number, start, disks)
+    return QuorumState(HardState(term, voted_for), ProvenEnd(*proven), write_number, start, disks)
 
 
 def _with_crc(data: bytes) -> bytes:

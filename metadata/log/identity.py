@@ -2,9 +2,9 @@
 
 `meta.properties` holds `version`, `cluster.id`, `node.id` and `directory.id`, as Kafka's file of that
 name does. A node that joins a cluster does not know the cluster's id at first. The directory id is
-random and created with the directory; version 1 had none, and no file for the vote.
+random and created with the directory.
 
-`old-copy` is there once the other controllers have told that the directory was put back from an older
+`old-copy` is there once the other controllers have reported that the directory was put back from an older
 copy of itself; it says why.
 
 `lock` is locked while a process has the directory open; the kernel releases the lock when the
@@ -17,7 +17,6 @@ from uuid import UUID
 from headrace.metadata.errors import MetadataIdentityError
 from headrace.metadata.log.directory import Directory, File
 from headrace.metadata.log.durable_files import create_whole, read_file
-from headrace.metadata.records.members import NO_DIRECTORY
 
 IDENTITY_FILE: Final = "meta.properties"
 LOCK_FILE: Final = "lock"
@@ -31,7 +30,7 @@ class Identity(NamedTuple):
 
     cluster_id: str  # empty: not known yet
     node_id: int
-    directory_id: UUID  # `NO_DIRECTORY` in version 1
+    directory_id: UUID
 
 
 def lock_directory(directory: Directory) -> File:
@@ -120,15 +119,11 @@ def read_identity(directory: Directory) -> Identity:
     properties = _read(directory)
     version, cluster_id = properties.get("version"), properties.get("cluster.id", "")
     node_id = properties.get("node.id", "")
-    if version not in ("1", str(IDENTITY_VERSION)):
-        msg = f"{path} has version {version}, this version can read 1 and {IDENTITY_VERSION}"
+    if version != str(IDENTITY_VERSION):
+        msg = f"{path} has version {version}, this version can read {IDENTITY_VERSION}"
         raise MetadataIdentityError(msg)
     if not node_id.isascii() or not node_id.isdigit():
         raise MetadataIdentityError(f"{path} has no node.id")
-    if version == "1":
-        if not cluster_id:
-            raise MetadataIdentityError(f"{path} has no cluster.id")
-        return Identity(cluster_id, int(node_id), NO_DIRECTORY)
     try:
         directory_id = UUID(properties.get("directory.id", ""))
     except ValueError:

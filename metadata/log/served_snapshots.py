@@ -1,7 +1,7 @@
 """Snapshots that others are reading in parts. Blocking: for the log's own thread.
 
-A reader asks for one part after the other, and has no connection that would tell when it is done. So
-the file of the newest snapshot stays open from its first part on, and when another takes its place
+A reader asks for one part after the other, and has no connection whose end would show that it is done. So
+the file of the newest snapshot stays open from its first part on, and when another replaces it
 the older one stays readable until the next takes that one's: at most two files, the older without a
 name. A reader thus has the time in which the log grows by a whole interval, and more, for its image.
 """

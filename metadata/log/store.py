@@ -21,7 +21,6 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.contents import INSTALL_SUFFIX, has_log
 from headrace.metadata.log.directory import Directory, File
 from headrace.metadata.log.durable_files import read_file, write_all
-from headrace.metadata.log.entry_format import NOT_PROVEN
 from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.hard_state import HardStateFile, read_quorum_state
 from headrace.metadata.log.identity import (
@@ -34,11 +33,10 @@ from headrace.metadata.log.identity import (
 )
 from headrace.metadata.log.recovered import Opened
 from headrace.metadata.log.snapshot_format import decode_snapshot
-from headrace.metadata.raft.effects import FRESH, NOBODY, HardState, Persist
+from headrace.metadata.raft.effects import FRESH, Persist
 from headrace.metadata.raft.messages import Disk
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.ids import random_id
-from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.task_failures import report_unexpected
 
 if TYPE_CHECKING:
@@ -265,19 +263,14 @@ class LogStore:
                 raise MetadataIdentityError(
                     f"{self._directory.path} has a metadata log, but no file that names its cluster and node"
                 )
-            identity = self._begin(Identity(cluster_id, node_id, NO_DIRECTORY), FRESH)
-        proven_end = NOT_PROVEN
-        if identity.directory_id != NO_DIRECTORY:
-            proven_end = read_quorum_state(self._directory).proven
+            identity = self._begin(cluster_id, node_id)
+        proven_end = read_quorum_state(self._directory).proven
         random64 = self._new_segment_id()
         recovered = self._files.open(random64, proven_end)
         self.snapshot_bytes = len(recovered.snapshot or b"")
         last_term = self._files.snapshot_id.term
         if recovered.entries:
             last_term = recovered.entries[-1].term
-        if identity.directory_id == NO_DIRECTORY:
-            # Of version 1, when a node was the only voter: it has no vote to remember.
-            identity = self._begin(identity, HardState(last_term, NOBODY))
         self._hard_state = HardStateFile.open(
             self._directory,
             proven=self._files.end,
@@ -301,10 +294,10 @@ class LogStore:
             self._disks,
         )
 
-    def _begin(self, identity: Identity, state: HardState) -> Identity:
+    def _begin(self, cluster_id: str, node_id: int) -> Identity:
         """Write the directory's id. It comes last: without it the file with the vote does not count."""
-        HardStateFile.create(self._directory, state)
-        identity = identity._replace(directory_id=random_id(self._rng))
+        HardStateFile.create(self._directory, FRESH)
+        identity = Identity(cluster_id, node_id, random_id(self._rng))
         write_identity(self._directory, identity)
         return identity
 

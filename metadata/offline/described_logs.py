@@ -20,7 +20,7 @@ class DescribedLog(NamedTuple):
     log_id: int
     owner: int
     owner_state: str
-    owner_ended_ms: int | None  # None: it has not, or nobody knows when
+    owner_ended_ms: int | None  # None: it has not, or it is not known when
     state: str
     generation: str
     medium: str

@@ -16,14 +16,12 @@ from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptEr
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.leader.startup import load_image
 from headrace.metadata.log.contents import list_directory, read_contents
-from headrace.metadata.log.entry_format import NOT_PROVEN
-from headrace.metadata.log.hard_state import QuorumState, read_quorum_state
+from headrace.metadata.log.hard_state import read_quorum_state
 from headrace.metadata.log.identity import IDENTITY_FILE, LOCK_FILE, read_identity
 from headrace.metadata.log.os_directory import OsDirectory
 from headrace.metadata.log.recovered import Recovered
 from headrace.metadata.raft.effects import HardState
 from headrace.metadata.records.entry import LogEntry, SnapshotId
-from headrace.metadata.records.members import NO_DIRECTORY
 
 # A new snapshot may delete files between listing and reading them.
 MAX_ATTEMPTS: Final = 5
@@ -40,8 +38,8 @@ class OfflineMetadata:
     node_id: int
     in_use: bool  # a process has it open; False proves nothing
     unfinished_bytes: int  # at the end of the log: being written, or torn
-    directory_id: UUID  # `NO_DIRECTORY` in version 1
-    hard_state: HardState | None  # None in version 1
+    directory_id: UUID
+    hard_state: HardState
     snapshot_id: SnapshotId
     snapshot: bytes | None  # its file
     entries: list[LogEntry]  # after the snapshot
@@ -73,8 +71,7 @@ def read_offline(path: Path) -> OfflineMetadata:
     """
     directory = OsDirectory(path)
     identity = read_identity(directory)
-    known = identity.directory_id != NO_DIRECTORY
-    snapshot_id, recovered, quorum_state = _read_log(directory, known=known)
+    snapshot_id, recovered, hard_state = _read_log(directory)
     image = load_image(recovered, identity.cluster_id)
     return OfflineMetadata(
         directory=path,
@@ -84,31 +81,26 @@ def read_offline(path: Path) -> OfflineMetadata:
         in_use=is_locked(path),
         unfinished_bytes=recovered.cut_off_bytes,
         directory_id=identity.directory_id,
-        hard_state=None if quorum_state is None else quorum_state.hard_state,
+        hard_state=hard_state,
         snapshot_id=snapshot_id,
         snapshot=recovered.snapshot,
         entries=recovered.entries,
     )
 
 
-def _read_log(
-    directory: OsDirectory, *, known: bool
-) -> tuple[SnapshotId, Recovered, QuorumState | None]:
+def _read_log(directory: OsDirectory) -> tuple[SnapshotId, Recovered, HardState]:
     for _ in range(MAX_ATTEMPTS - 1):
         with suppress(FileNotFoundError, MetadataLogCorruptError):
-            return _read_once(directory, known=known)
-    return _read_once(directory, known=known)
+            return _read_once(directory)
+    return _read_once(directory)
 
 
-def _read_once(
-    directory: OsDirectory, *, known: bool
-) -> tuple[SnapshotId, Recovered, QuorumState | None]:
-    quorum_state = read_quorum_state(directory) if known else None
-    proven_end = NOT_PROVEN if quorum_state is None else quorum_state.proven
+def _read_once(directory: OsDirectory) -> tuple[SnapshotId, Recovered, HardState]:
+    quorum_state = read_quorum_state(directory)
     listing = list_directory(directory)
-    contents = read_contents(directory, listing, proven_end)
+    contents = read_contents(directory, listing, quorum_state.proven)
     recovered = Recovered(contents.snapshot, contents.entries, contents.torn_bytes)
-    return listing.snapshot_id, recovered, quorum_state
+    return listing.snapshot_id, recovered, quorum_state.hard_state
 
 
 def is_locked(directory: Path, *, locks: Path = LOCKS) -> bool:

@@ -82,7 +82,7 @@ class Snapshots:
         So a start replays no more than a small multiple of what there is, however many starts the log has seen.
         Until cancelled.
 
-        While somebody reads one, the entries after it are kept, and the next one waits: otherwise a
+        While one is being read, the entries after it are kept, and the next one waits: otherwise a
         reader that takes longer than the log to grow would never catch up.
         """
         base_bytes = 0  # of the log: behind the newest snapshot, or at the last attempt

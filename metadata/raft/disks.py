@@ -3,8 +3,8 @@
 A directory that was put back from a copy (a backup, a snapshot of a volume) has the id, the vote and
 the log of an earlier time. It must not count as the member: what the member has acknowledged since
 is missing. Each member remembers of every named directory its latest start and which committed
-entries it held, and tells this with its messages. Both only ever grow, so a directory that is behind
-is an old copy. Its own process learns it from what others tell, and the others drop its messages.
+entries it held, and sends this with its messages. Both only ever grow, so a directory that is behind
+is an old copy. Its own process learns it from the others, and the others drop its messages.
 
 A start is a number that the directory counts up, in the upper 32 bits, and a random number: two
 processes on copies of one directory have the same count and differ.

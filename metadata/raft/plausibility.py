@@ -15,7 +15,7 @@ from headrace.metadata.raft.messages import (
 
 # No quorum has so many elections; the next term must still fit into an int64.
 MAX_TERM: Final = 1 << 62
-MAX_DISKS: Final = 64  # directories of members that a message tells of
+MAX_DISKS: Final = 64  # directories of members in a message
 
 
 def is_plausible(message: RaftMessage, node_id: int) -> bool:

@@ -11,7 +11,7 @@ from headrace.metadata.records.record import MetadataRecord
 class LogMedium(IntEnum):
     """What a log lies on."""
 
-    UNKNOWN = 0  # its owner has not told yet
+    UNKNOWN = 0  # its owner has not registered it yet
     DEVICE = 1
     FILE = 2
     BUCKET = 3
@@ -21,7 +21,7 @@ class LogReach(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Logs that a broker can open: those on this medium whose location is `prefix` or below it."""
 
     medium: LogMedium
-    prefix: ShortText  # empty: every place
+    prefix: ShortText  # empty: every path
 
 
 class LogRecord(MetadataRecord, frozen=True, tag=50):

@@ -307,7 +307,7 @@ class ReportEnd(msgspec.Struct, frozen=True, array_like=True, tag=75, gc=False):
     ended_epoch: Int64
     lock: ShortText  # as it is recorded; see `headrace.metadata.proof`
     lock_name: ShortText = (
-        ""  # of which a digest may be recorded: whoever looks at the lock knows it
+        ""  # of which a digest may be recorded: every reader of the lock knows it
     )
 
 
@@ -340,7 +340,7 @@ class FinishMove(msgspec.Struct, frozen=True, array_like=True, tag=81, gc=False)
 class DescribeBalance(msgspec.Struct, frozen=True, array_like=True, tag=82, gc=False):
     """Describe the balance of brokers: its state, and its last decisions. Answer: BalanceDescribed."""
 
-    dry_run: bool  # also plan, and tell what would be done now
+    dry_run: bool  # also plan, and answer what would be done now
 
 
 class FetchEntries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):

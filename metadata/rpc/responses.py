@@ -138,7 +138,7 @@ class BalanceDescribed(msgspec.Struct, frozen=True, array_like=True, tag=82, gc=
     waits_for: str | None  # why it plans nothing now
     evening: tuple[str, ...]  # the goals that it works on
     unreached: tuple[str, ...]  # goals that are not reached, although no move helps
-    moving: int  # moves under way, whoever began them
+    moving: int  # moves under way, of the balance and of requests
     brokers: tuple[BrokerShare, ...]
     decisions: tuple[BalanceMove, ...]  # the last ones, the newest last
     planned: tuple[BalanceMove, ...] | None  # of a dry run

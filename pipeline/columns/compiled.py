@@ -16,7 +16,7 @@ _PAYLOADS: Final = {
     "key": (loops.KEY_AT, loops.KEY_BYTES),
     "value": (loops.VALUE_AT, loops.VALUE_BYTES),
 }
-# Numbers behind each fact of rows: lines of memory that are a power of two apart share few places of the cache.
+# Numbers behind each fact of rows: lines of memory that are a power of two apart share few lines of the cache.
 _PAD: Final = 72
 # An array of numpy.
 Array = Any

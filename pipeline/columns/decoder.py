@@ -27,7 +27,7 @@ def decode(
         limits: what is held at once.
 
     Raises:
-        RecordsError: a batch is damaged, too large, or of an unknown codec; the message tells where.
+        RecordsError: a batch is damaged, too large, or of an unknown codec; the message says where.
     """
     return _fastest()(payloads, selection, limits)
 

@@ -211,7 +211,7 @@ def scan(data: Array, batches: Array, place: Array, rows: Array, wanted: Array) 
     Args:
         data: the records of some batches.
         batches: where they are, see above; positions and sizes are within `data`.
-        place: where to begin; afterwards where to go on, or which batch has the error.
+        place: where to begin; afterwards where to go on, or the batch that has the error.
         rows: filled.
         wanted: offsets from and to, bytes at most, and 1 or 0 for keys, values, headers and timestamps.
     """

@@ -1,150 +1,234 @@
-"""`make demo`: sends real data through the broker and its bucket, and compares what three clients read.
+"""`make demo`: real data to a topic, by two ways into one Iceberg table, and SQL, a table and a chart of it.
 
-make demo                     Debian's package index
-make demo DATA=file.jsonl     your own data, one JSON document per line
+Debian's package index goes into a topic, with some broken records among it. A pipeline takes the first half through the
+broker. Then the broker stops, and the same pipeline goes on at the same offset from the bucket.
 """
 
 import argparse
+import itertools
 import json
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+from typing import Any, Final
 
-from headrace.pipeline import package_sizes
+import duckdb
+from matplotlib.figure import Figure
+from pyiceberg.table import Table
+from pyspark.sql import SparkSession
+
 from headrace.pipeline.demo import clients
 from headrace.pipeline.demo.debian import write_package_index
-from headrace.pipeline.demo.digests import TopicDigest
 from headrace.pipeline.demo.local_broker import LocalBroker
-from headrace.pipeline.demo.outputs import fresh_output
 from headrace.pipeline.demo.progress import DemoError, Progress
-from headrace.pipeline.fields import SAMPLE_DOCUMENTS, FieldChoice, NoSuchFieldError, choose_fields
 from headrace.pipeline.java import NoJavaError
 from headrace.pipeline.session import create_session
+from headrace.pipeline.tables.catalogs import open_catalog
+from headrace.pipeline.tables.end_offsets import end_offsets
+from headrace.pipeline.tables.queries import run_pipeline
+from headrace.pipeline.tables.reading_configuration import read_configuration
+from headrace.pipeline.tables.status import status_rows
 
-TOPIC = "documents"
-BUCKET_READS = "headrace_object_store_get_bytes_total"
-MIB = 1024 * 1024
+TOPIC: Final = "packages"
+DEAD_LETTERS: Final = "packages-dead"
+TABLE: Final = "debian.packages"
+BROKEN: Final = 25  # records that are no documents
+PARTITIONS: Final = 6
+ROWS_SHOWN: Final = 12
+CONFIGURATION: Final = """
+checkpoint = "file://{output}/checkpoint"
+
+[source]
+format = "{format}"
+bootstrap_servers = "{bootstrap}"
+bucket = "file://{bucket}"
+
+[trigger]
+once = true
+
+[catalog]
+uri = "sqlite:///{output}/catalog.db"
+warehouse = "file://{output}/warehouse"
+
+[dead_letters]
+topic = "{dead_letters}"
+
+[[tables]]
+name = "{table}"
+topics = ["{topic}"]
+columns = {{ package = "string", section = "string", installed_size = "long", size = "long", maintainer = "string" }}
+required = ["package"]
+new_fields = "ignore"
+partition_by = ["bucket(2, package)"]
+"""
+SQL: Final = """
+select section, count(*) as packages, round(sum(installed_size) / 1048576.0, 2) as installed_gib,
+       max_by(package, installed_size) as largest
+from packages group by section order by sum(installed_size) desc nulls last limit {rows}
+"""
+Record = tuple[bytes | None, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """The command line options."""
+class Demo:
+    """What is run, and where its results go."""
 
-    data: Path | None
-    records: int | None
-    partitions: int
-    key: str | None
-    group_by: str | None
-    number: str | None
+    broker: LocalBroker
+    session: SparkSession
     output: Path
-    connector_jars: Path | None
+
+    def run_pipeline(self, kind: str) -> None:
+        """Run the pipeline through the broker (`kafka`) or from the bucket (`headrace`)."""
+        text = CONFIGURATION.format(
+            format=kind,
+            bootstrap=self.broker.bootstrap,
+            bucket=self.broker.bucket,
+            output=self.output,
+            topic=TOPIC,
+            table=TABLE,
+            dead_letters=DEAD_LETTERS,
+        )
+        path = self.output / "pipeline.toml"
+        path.write_text(text)
+        config = read_configuration(text, source=path.name, stem=path.stem)
+        stopped = run_pipeline(self.session, config, lambda: time.time_ns() // 1_000_000)
+        if stopped:
+            raise DemoError(f"the pipeline stopped: {stopped[TABLE]}")
+
+    def table(self) -> Table:
+        """The table, as any program opens it."""
+        text = (self.output / "pipeline.toml").read_text()
+        config = read_configuration(text, source="pipeline.toml", stem="pipeline")
+        return open_catalog(config.catalog).load_table(TABLE)
+
+    def status(self) -> list[dict[str, object]]:
+        """What `headrace pipeline status` shows."""
+        text = (self.output / "pipeline.toml").read_text()
+        config = read_configuration(text, source="pipeline.toml", stem="pipeline")
+        ends = end_offsets(config.source, [TOPIC])
+        return list(status_rows(config, open_catalog(config.catalog), ends))
 
 
-def read_records(
-    path: Path, key: str | None, limit: int | None
-) -> Iterator[tuple[bytes | None, bytes]]:
-    """Return the lines of a file as records, with the value of `field` as key, if one is named."""
+def read_records(path: Path) -> Iterator[Record]:
+    """Return the documents of a file as records, with the package's name as key."""
     with path.open("rb") as lines:
-        for line in islice((line.strip() for line in lines), limit):
-            if line:
-                yield _key_of(line, key), line
+        for line in lines:
+            yield json.loads(line)["package"].encode(), line.strip()
 
 
-def _key_of(line: bytes, field: str | None) -> bytes | None:
-    if field is None:
-        return None
-    try:
-        document = json.loads(line)
-    except ValueError:
-        return None
-    value = document.get(field) if isinstance(document, dict) else None
-    return None if value is None else str(value).encode()
+def with_broken(records: Sequence[Record], broken: int) -> Iterator[Record]:
+    """Yield records, with some that are no documents among them."""
+    step = max(1, len(records) // max(1, broken))
+    left = broken
+    for number, it in enumerate(records):
+        if left and number % step == 0:
+            left -= 1
+            yield None, it[1][: len(it[1]) // 2]  # as a writer that is cut off leaves it
+        yield it
 
 
-def run(options: Options, scratch: Path) -> None:
+def digest(values: Sequence[str]) -> tuple[int, int]:
+    """Number of texts, and the sum of their checksums."""
+    return len(values), sum(zlib.crc32(it.encode()) for it in values)
+
+
+def run(options: argparse.Namespace, scratch: Path, output: Path) -> None:
     """Run all steps.
 
     Raises:
-        DemoError: a program is missing, or the clients' results differ.
+        DemoError: a step failed, or the table is not what was sent.
     """
     progress = Progress(steps=6)
     with progress.step("Data"):
-        path, key, fields = prepare(options, scratch)
-        progress.say(f"{path} ({path.stat().st_size / MIB:.1f} MiB)")
-        progress.say(f"grouped by {fields.group_by!r}, sum of {fields.number!r}")
+        path = scratch / "packages.jsonl"
+        progress.say(f"{write_package_index(path):,} packages of Debian's index")
+        records = list(itertools.islice(read_records(path), options.records))
+    session = create_session("headrace demo", connector_jars=options.connector_jars)
     with LocalBroker(scratch, *free_ports(2)) as broker:
-        with progress.step(f"librdkafka writes to {options.partitions} partitions"):
-            clients.create_topic(broker.bootstrap, TOPIC, options.partitions)
-            records = read_records(path, key, options.records)
-            written = clients.write(broker.bootstrap, TOPIC, records)
-            progress.say(f"{written.count:,} records acknowledged")
-        with progress.step("kafka-python and kcat read, from memory"):
-            compare(broker, written, scratch, progress)
-        with progress.step("The broker restarts"):
+        demo = Demo(broker, session, output)
+        half = len(records) // 2
+        with progress.step("The first half goes through the broker into the table"):
+            clients.create_topic(broker.bootstrap, TOPIC, PARTITIONS)
+            clients.create_topic(broker.bootstrap, DEAD_LETTERS, 1)
+            sent = with_broken(records[:half], BROKEN)
+            clients.write(broker.bootstrap, TOPIC, sent)
+            demo.run_pipeline("kafka")
+            progress.say(f"{demo.table().scan().count():,} rows; {dead(demo)} dead letters")
+        with progress.step("The rest is sent, and the broker stops"):
+            clients.write(broker.bootstrap, TOPIC, records[half:])
             broker.stop()
             objects, size = broker.objects_in_bucket()
-            progress.say(f"the bucket holds {objects} objects, {size / MIB:.1f} MiB")
-            broker.start()
-        with progress.step("kafka-python and kcat read, from the bucket"):
-            compare(broker, written, scratch, progress)
-            fetched = broker.metric(BUCKET_READS)
-            progress.say(f"the broker read {fetched / MIB:.1f} MiB from the bucket")
-            if not fetched:
-                msg = "the broker did not read the records from the bucket"
-                raise DemoError(msg)
-        with progress.step("Spark aggregates the documents"):
-            summary = aggregate(options, broker.bootstrap, fields, written.count)
-    print(f"\n{summary}\n\nParquet: {options.output / 'totals'}")
+            progress.say(f"the bucket holds {objects} objects, {size / (1 << 20):.1f} MiB")
+        with progress.step("The same pipeline goes on from the bucket, without a broker"):
+            demo.run_pipeline("headrace")
+            rows = demo.table().scan(selected_fields=("package",)).to_arrow()
+            progress.say(
+                f"{len(rows):,} rows; lag {sum(int(str(it['lag'])) for it in demo.status())}"
+            )
+        with progress.step("Are all rows there, once?"):
+            compare([(key or b"").decode() for key, _ in records], rows.column(0).to_pylist())
+            progress.say("number and checksums of packages agree with what was sent")
+        with progress.step("SQL, and a chart"):
+            table, names, values = query(demo.table())
+            chart = options.chart or output / "installed-size.png"
+            draw_bars(chart, names, values)
+    session.stop()
+    print(f"\n{table}\n\nChart: {chart}\nTable: {output / 'warehouse'}")
     progress.end()
 
 
-def prepare(options: Options, scratch: Path) -> tuple[Path, str | None, FieldChoice]:
-    """Return the file of documents, the field for their keys, and the fields to aggregate."""
-    path, key = options.data, options.key
-    group_by, number = options.group_by, options.number
-    if path is None:
-        path = scratch / "packages.jsonl"
-        write_package_index(path)
-        key, group_by, number = key or "package", group_by or "section", number or "installed_size"
-    try:
-        with path.open() as lines:
-            sample = islice(lines, SAMPLE_DOCUMENTS)
-            return path, key, choose_fields(sample, group_by=group_by, number=number)
-    except (OSError, UnicodeDecodeError, NoSuchFieldError) as error:
-        raise DemoError(str(error)) from error
+def dead(demo: Demo) -> int:
+    """Number of bad records, as the table has it."""
+    return sum(int(str(it["dead_letters"])) for it in demo.status())
 
 
-def compare(broker: LocalBroker, written: TopicDigest, scratch: Path, progress: Progress) -> None:
-    """Read the topic with two clients and compare each with the acknowledged records."""
-    readings = {
-        "kafka-python": clients.read_with_kafka_python(broker.bootstrap, TOPIC, written.count),
-        "kcat": clients.read_with_kcat(broker.bootstrap, TOPIC, scratch),
-    }
-    for name, reading in readings.items():
-        differences = written.differences(reading)
-        if differences:
-            msg = f"{name} read other records than were written:\n" + "\n".join(differences)
-            raise DemoError(msg)
-        progress.say(f"{name}: {reading.count:,} records, counts and checksums agree")
-    checksums = " ".join(checksum for _, checksum in written.summary().values())
-    progress.say(f"checksum of each partition: {checksums}")
+def compare(sent: Sequence[str], found: Sequence[str]) -> None:
+    """Compare names of packages.
+
+    Raises:
+        DemoError: they differ.
+    """
+    if digest(sent) != digest(found):
+        raise DemoError(
+            f"sent {digest(sent)}, and the table has {digest(found)}: number and checksum"
+        )
 
 
-def aggregate(options: Options, bootstrap: str, fields: FieldChoice, count: int) -> str:
-    """Run the Spark job and return its table."""
-    session = create_session("headrace demo", connector_jars=options.connector_jars)
-    totals = package_sizes.run(session, bootstrap, TOPIC, fields, options.output)
-    summary = package_sizes.table(totals, fields)
-    counted = sum(row[package_sizes.DOCUMENTS] for row in totals.collect())
-    session.stop()
-    if counted != count:
-        msg = f"Spark counted {counted} documents, expected {count}"
-        raise DemoError(msg)
-    return summary
+def query(table: Table) -> tuple[str, list[str], list[float]]:
+    """Run the SQL; return its result as text, with the names and values of the chart."""
+    connection = duckdb.connect()
+    table.scan().to_duckdb("packages", connection)
+    result = connection.execute(SQL.format(rows=ROWS_SHOWN))
+    titles = [it[0] for it in result.description or ()]
+    rows: list[tuple[Any, ...]] = result.fetchall()
+    cells = [
+        titles,
+        *([f"{it:,}" if isinstance(it, int) else str(it) for it in row] for row in rows),
+    ]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines), [str(row[0]) for row in rows], [float(row[2] or 0) for row in rows]
+
+
+def draw_bars(path: Path, names: Sequence[str], values: Sequence[float]) -> None:
+    """Draw a bar for each name, the first one at the top, as a PNG."""
+    figure = Figure(figsize=(8, 0.34 * len(names) + 1), layout="constrained")
+    axes = figure.add_subplot()
+    bars = axes.barh(list(names), list(values), color="#2a6f97")
+    axes.bar_label(bars, fmt="%.1f", padding=3, fontsize=9)
+    axes.invert_yaxis()
+    axes.set_xlabel("GiB")
+    axes.set_title("Installed size of Debian's packages by section", loc="left", fontsize=12)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
 
 
 def free_ports(count: int) -> list[int]:
@@ -158,35 +242,29 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Parse the command line."""
-    parser = argparse.ArgumentParser(prog="python -m headrace.pipeline.demo", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--data", type=Path, help="JSON lines; default: Debian's package index")
-    parser.add_argument("--records", type=int, help="use only the first RECORDS documents")
-    parser.add_argument("--partitions", type=int, default=6)
-    parser.add_argument("--key", help="field to use as the records' key")
-    parser.add_argument("--group-by", help="field to group by; default: chosen from the data")
-    parser.add_argument("--number", help="numeric field to sum; default: chosen from the data")
-    parser.add_argument(
-        "--output", type=Path, help="directory of the Parquet files; default: build/demo"
-    )
-    parser.add_argument(
-        "--connector-jars",
-        type=Path,
-        help="directory with the connector's jars; without it Spark downloads them",
-    )
-    return parser.parse_args()
+def fresh_output() -> Path:
+    """Make a new directory `build/demo-*` below the current one."""
+    parent = Path("build")
+    parent.mkdir(exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix="demo-", dir=parent))
 
 
 def main() -> int:
     """Run the demonstration; print the reason and return 1 if it fails."""
-    arguments = parse_arguments()
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--records", type=int, help="use only the first RECORDS packages")
+    parser.add_argument("--output", type=Path, help="directory of the table; default: build/demo-*")
+    parser.add_argument("--chart", type=Path, help="the picture; default: in the output directory")
+    parser.add_argument(
+        "--connector-jars", type=Path, help="the connector's jars; without it Spark downloads them"
+    )
+    options = parser.parse_args()
+    output = (options.output or fresh_output()).resolve()
+    (output / "warehouse").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="headrace-demo-") as directory:
-        scratch = Path(directory)
-        fields = {**vars(arguments), "output": arguments.output or fresh_output("demo")}
         try:
-            run(Options(**fields), scratch)
+            run(options, Path(directory), output)
         except (DemoError, NoJavaError) as error:
             print(f"demo: {error}", file=sys.stderr)
             return 1

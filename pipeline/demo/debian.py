@@ -52,7 +52,7 @@ def write_package_index(path: Path) -> int:
         DemoError: apt is not installed, or its package lists are empty and cannot be updated.
     """
     if shutil.which("apt-cache") is None:
-        msg = "this machine has no apt; use your own data:  make demo DATA=file.jsonl"
+        msg = "this machine has no apt"
         raise DemoError(msg)
     count = _dump(path)
     if count < _PACKAGES_EXPECTED:

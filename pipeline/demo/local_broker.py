@@ -1,6 +1,5 @@
 """A broker for the demonstration, started as users start it: `headrace dev`."""
 
-import re
 import signal
 import subprocess
 import sys
@@ -79,13 +78,6 @@ class LocalBroker:
         """Return the number and total bytes of the objects in the bucket."""
         files = [path for path in self.bucket.rglob("*") if path.is_file()]
         return len(files), sum(path.stat().st_size for path in files)
-
-    def metric(self, name: str) -> float:
-        """Return the sum of a metric's samples."""
-        with urllib.request.urlopen(f"{self._admin}/metrics", timeout=10) as answer:
-            text = answer.read().decode()
-        samples = re.findall(rf"^{re.escape(name)}(?:{{.*}})? (\S+)$", text, re.MULTILINE)
-        return sum(map(float, samples))
 
     def _is_ready(self) -> bool:
         try:

@@ -133,7 +133,7 @@ class DatedFiles:
             self._ranges[ordinal][0] == partition
             and self._ranges[ordinal][1] <= last_offset < self._ranges[ordinal][2]
         ):
-            ordinal += 1  # an IndexError would be rows that nobody asked for
+            ordinal += 1  # an IndexError would be rows that were not asked for
         self._position = Position(ordinal, last_offset + 1)
 
     def _make_room(self, wanted: set[str]) -> None:

@@ -56,7 +56,7 @@ from headrace.pipeline.source.snapshots import with_metadata
 from headrace.pipeline.source.times import day_starts
 from headrace.readable import size_text, table_lines
 
-SAMPLE_BYTES: Final = 4 * 1024 * 1024  # of a topic, that tell how large its files become
+SAMPLE_BYTES: Final = 4 * 1024 * 1024  # of a topic, by which the size of its files is estimated
 LOOKUPS: Final = 16  # of days' beginnings, at once
 MIN_FILE_BYTES: Final = 1 << 20
 
@@ -287,7 +287,7 @@ def run(
     start_s = time.monotonic()
     read_options(
         source_options(arguments)
-    )  # what is wrong with them is told before anything is done
+    )  # what is wrong with them is an error before anything is done
     bucket, target = open_bucket(arguments.bucket), target or open_target(arguments.to)
     catalog = metadata_of(bucket, arguments).newest(None)
     if arguments.dry_run:

@@ -8,7 +8,7 @@ from headrace.pipeline.jobs.manifest import PartitionRange
 from headrace.pipeline.source.catalog import TopicPartition
 from headrace.pipeline.source.plan import Part, WantedRange
 
-# A file of so many bytes takes how many bytes of objects: between these, whatever a sample says.
+# A file of so many bytes takes how many bytes of objects: between these, even if a sample says otherwise.
 MIN_RATIO: Final = 0.02
 MAX_RATIO: Final = 4.0
 BEFORE_ALL_DAYS: Final = -(1 << 62)

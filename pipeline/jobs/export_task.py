@@ -26,7 +26,7 @@ def export(task: ExportTask) -> Exported:
 
     Raises:
         SourceError: the bucket cannot be read.
-        DataLossError: offsets were deleted meanwhile, and that is to be told.
+        DataLossError: offsets were deleted meanwhile, and failOnDataLoss is true.
         TargetError: a file cannot be written.
     """
     bucket, target = open_bucket(task.bucket), open_target(task.target)

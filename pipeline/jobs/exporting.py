@@ -1,7 +1,7 @@
 """Runs an export on the driver: takes it over, tidies up, repairs, and publishes step by step.
 
 What if it dies at any line? Files that tasks write are in the staging folder, which readers of Parquet leave out.
-When all tasks of a step have ended, the driver moves their files to their places, and then creates the next version
+When all tasks of a step have ended, the driver moves their files to their folders, and then creates the next version
 of the manifest. A run begins by creating a version of its own: a run before it that still lives can publish nothing
 from then on. Then it deletes what the manifest does not have: the staging folder, and files that were moved and not
 published. Only then does it read anything, so no record is ever in two files that can be seen.

@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace, told: Told) -> int:
         for finding in checked.findings:
             comparison.add(finding)
     if gone:
-        # Compacted away and deleted meanwhile, or lost: newer metadata tell.
+        # Compacted away and deleted meanwhile, or lost: newer metadata show which.
         newest = metadata.newest(None)
         for finding in judge_gone(chosen, gone, known_bucket(newest.image, newest.cluster_id)):
             comparison.add(finding)

@@ -77,7 +77,7 @@ class MetricsFile:
         try:
             self._write()
         except OSError:
-            return  # `update_time_seconds` tells; the job has better things to do
+            return  # `update_time_seconds` shows it; the job goes on
 
     def end(self, exit_code: int) -> None:
         """Say that the run has ended."""

@@ -1,7 +1,7 @@
 """What a job prints: results on standard output; progress and messages on standard error, or all as events.
 
 spark-submit joins both streams of a Python program. `headrace spark` asks for events instead: lines that begin with
-the control character RS and are JSON (RFC 7464), which it tells from whatever Spark and libraries print.
+the control character RS and are JSON (RFC 7464), which distinguishes them from what Spark and libraries print.
 """
 
 import argparse
@@ -45,8 +45,8 @@ class Told:
         """Begin.
 
         Args:
-            events: tell all as events.
-            progress: tell progress by lines, if not by events.
+            events: print all as events.
+            progress: print progress by lines, if not by events.
             metrics: where progress and measures go as well.
         """
         self._events = events

@@ -1,7 +1,7 @@
 """The stream reader of `format("headrace")` for Spark 4.2 and newer, which cannot be imported before.
 
-Spark tells from which offset on and by which limit it wants the next micro-batch, and when a query is to end with what
-is there now. Unlike 4.0 it plans no empty range after a restart: that offset is all that tells where the query is. So
+Spark says from which offset on and by which limit it wants the next micro-batch, and when a query is to end with what
+is there now. Unlike 4.0 it plans no empty range after a restart: that offset alone is the position of the query. So
 `availableNow` has as many micro-batches as a limit makes, and one without records behind them, in which windows are
 closed.
 

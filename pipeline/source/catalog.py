@@ -66,7 +66,7 @@ class Catalog:
 
     def __init__(self, image: MetadataImage, time_ms: int = 0) -> None:
         self._image = image
-        self.time_ms = time_ms  # when they were put into the bucket, or a broker told them
+        self.time_ms = time_ms  # when they were put into the bucket, or a broker sent them
 
     @property
     def image(self) -> MetadataImage:

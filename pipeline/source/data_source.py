@@ -30,7 +30,7 @@ from headrace.pipeline.source.reading import Reading
 from headrace.pipeline.source.snapshots import with_metadata
 from headrace.pipeline.source.stream_reader import BucketStreamReader
 
-# Spark 4.2 and newer ask how much a micro-batch may have, and tell when a query is to end.
+# Spark 4.2 and newer ask how much a micro-batch may have, and say when a query is to end.
 _HAS_ADMISSION: Final = find_spec("pyspark.sql.streaming.datasource") is not None
 
 _TYPES: Final = {

@@ -21,11 +21,15 @@ from headrace.pipeline.source.errors import SourceError
 from headrace.pipeline.source.offsets import Offsets, stored_partition
 from headrace.pipeline.source.options import SourceOptions
 from headrace.pipeline.source.plan import WantedRange
-from headrace.pipeline.source.tail.brokers import BrokerAccess, Brokers, Clock
+from headrace.pipeline.source.tail.brokers import (
+    LATEST_TIMESTAMP,
+    BrokerAccess,
+    Brokers,
+    Clock,
+)
 from headrace.pipeline.source.tail.fetching import TailPart, TailReader
 from headrace.pipeline.source.times import find_by_timestamp
 from headrace.pipeline.source.transactions import AbortedRange, TransactionScan
-from headrace.protocol.client.list_offsets import LATEST_TIMESTAMP
 from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.errors import RecordsError
 
@@ -41,7 +45,7 @@ class PartitionEnds:
         self._clock = clock or Clock()
         self._scans: dict[TopicPartition, tuple[int, TransactionScan]] = {}  # and the stream's id
         self._brokers: Brokers | None = None
-        # What brokers told of which topics, and when they were asked.
+        # Answers of brokers by topics, and when they were asked.
         self._latest: dict[TopicPartition, int] = {}
         self._latest_ids: dict[str, UUID] = {}
         self._asked_s = 0.0
@@ -179,7 +183,7 @@ class PartitionEnds:
             reader.close()
         raise SourceError(
             f"{name.topic}-{name.partition} has an open transaction at offset {scan.last_stable_offset}, which its "
-            f"leader does not know: it told the last stable offset {wanted.end_offset}"
+            f"leader does not know: it reported the last stable offset {wanted.end_offset}"
         )
 
 

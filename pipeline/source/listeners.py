@@ -47,7 +47,7 @@ class ListenerMetadata:
                 )
             return found
         raise SourceError(
-            f"no admin listener tells the metadata ({'; '.join(failures)[:500]}); metadata=bucket asks no node"
+            f"no admin listener gives the metadata ({'; '.join(failures)[:500]}); metadata=bucket asks no node"
         )
 
 

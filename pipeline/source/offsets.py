@@ -54,8 +54,8 @@ def batch_ranges(catalog: Catalog, options: SourceOptions, lookup: Lookup) -> li
 
     Raises:
         OptionError: a bound does not fit the partitions.
-        DataLossError: offsets that were asked for are gone, and that is to be told.
-        SourceError: a partition has no record at or after a time, and that is to be told.
+        DataLossError: offsets that were asked for are gone, and failOnDataLoss is true.
+        SourceError: a partition has no record at or after a time, and that is to be an error.
     """
     names = chosen_partitions(catalog, options)
     starts = starting_offsets(catalog, options, names, lookup)
@@ -122,7 +122,7 @@ def at_least(
     """Return an offset at or behind the start of a partition.
 
     Raises:
-        DataLossError: what was asked for is gone, and that is to be told.
+        DataLossError: what was asked for is gone, and failOnDataLoss is true.
     """
     if offset < stored.start_offset and fails_on_loss:
         raise DataLossError(

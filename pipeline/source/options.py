@@ -91,8 +91,8 @@ class SourceOptions:
     columns: tuple[str, ...]
     max_offsets_per_trigger: int | None  # of a stream, as the next
     max_bytes_per_trigger: int | None
-    admin_listeners: tuple[str, ...]  # that tell the metadata; none: the bucket does
-    tail_brokers: tuple[str, ...]  # that give what the bucket has not; none: nobody does
+    admin_listeners: tuple[str, ...]  # that give the metadata; none: the bucket does
+    tail_brokers: tuple[str, ...]  # that give what the bucket has not; none: no broker is asked
     is_read_committed: bool
 
 

@@ -33,7 +33,7 @@ def read_task(bucket: Bucket, task: Task, reading: Reading) -> Iterator[Any]:
     """Yield `pyarrow.RecordBatch`es with the rows of a task.
 
     Raises:
-        DataLossError: offsets are gone, and that is to be told.
+        DataLossError: offsets are gone, and failOnDataLoss is true.
         SourceError: the bucket cannot be read, or an object in it is damaged.
     """
     return _TaskReader(bucket, reading).read(task)

@@ -2,7 +2,7 @@
 
 The offsets are the JSON of Spark's Kafka source, `{"topic": {"0": 23}}`, so a query can go on with the checkpoint that
 a query of that source has left. Beside the topics is the key `#metadata`, which no topic can be called: the metadata
-that the offsets come from, and the ids of the topics, which tell a topic that was deleted and created again. The end of
+that the offsets come from, and the ids of the topics, by which a topic is known that was created again. The end of
 a query's first micro-batch has where the query began, too: Spark keeps no initial offset, and asks for one again when
 that micro-batch was not committed. What has come since, partitions and records, is not in it.
 
@@ -49,7 +49,7 @@ def to_json(
 ) -> dict[str, Any]:
     """Return what Spark keeps and shows in the query's progress.
 
-    Where brokers give a tail, it tells how far the bucket was, too.
+    Where brokers give a tail, it has the end of the bucket, too.
     """
     found = _by_topic(offset.offsets)
     found[METADATA] = {
@@ -172,7 +172,7 @@ def stream_ranges(
     """What a micro-batch reads, empty ranges left out.
 
     Raises:
-        DataLossError: offsets are gone, and that is to be told.
+        DataLossError: offsets are gone, and failOnDataLoss is true.
     """
     gone = sorted(set(start.offsets) - set(end.offsets))
     gone += [it for it in sorted(end.offsets) if _is_recreated(catalog, end, it)]
@@ -218,7 +218,7 @@ def require_ahead(told: StreamOffset, position: StreamOffset, options: SourceOpt
     """
     if options.max_offsets_per_trigger is not None or options.max_bytes_per_trigger is not None:
         raise SourceError(
-            f"Spark asks for the end of this run before it tells where the query is ({_WRAPPER}), so "
+            f"Spark asks for the end of this run before it says where the query is ({_WRAPPER}), so "
             f"a limit has nothing to count from. Leave out maxOffsetsPerTrigger, maxBytesPerTrigger, or the setting, "
             f"which Spark 4.2 does not need"
         )

@@ -4,7 +4,7 @@ What Spark 4.0 does with it, each tried by a test: a query without a checkpoint 
 asks for the initial one. After a restart it first plans an empty range that ends where the checkpoint does. With
 `availableNow` it asks for the latest offset once, and commits a micro-batch only when the next one is there. So no
 micro-batch without records follows, in which windows are closed, unless the session wraps sources for `availableNow`
-(`spark.sql.streaming.triggerAvailableNowWrapper.enabled`): it then asks for the latest offset before it tells where the
+(`spark.sql.streaming.triggerAvailableNowWrapper.enabled`): it then asks for the latest offset before it says where the
 query is.
 
 Source: pyspark.sql.datasource and PythonMicroBatchStream.scala of Apache Spark 4.0.
@@ -56,7 +56,9 @@ class BucketStreamReader(DataSourceStreamReader):
         self._initial: StreamOffset | None = None
         self._told_initial: Json | None = None
         self._position: tuple[StreamOffset, Json] | None = None  # where the next one begins
-        self._unplaced: StreamOffset | None = None  # an end that was told before the position was
+        self._unplaced: StreamOffset | None = (
+            None  # an end that was asked for before the position was known
+        )
         self._target: StreamOffset | None = None  # where the query ends; None: it goes on
         self._nothing_new: tuple[Catalog, StreamOffset] | None = (
             None  # in these metadata, after that
@@ -77,7 +79,7 @@ class BucketStreamReader(DataSourceStreamReader):
         """Return where the next micro-batch ends; the same as last time if there is nothing new.
 
         The first answer to a query without a checkpoint differs from its initial offset in any case: Spark then runs
-        a batch, and the checkpoint has the place to go on at, before the first record comes.
+        a batch, and the checkpoint has the offsets to go on at, before the first record comes.
         """
         if self._position is not None:
             return self._following(*self._position, self._options)
@@ -88,7 +90,7 @@ class BucketStreamReader(DataSourceStreamReader):
     def partitions(self, start: Json, end: Json) -> Sequence[AnyTask]:
         """Plan a micro-batch, on the driver."""
         until = from_json(end)
-        if start == end:  # Spark tells where the query is
+        if start == end:  # Spark says where the query is
             self._initial = until.first  # asked for again if that micro-batch was not committed
             if self._unplaced is not None:
                 require_ahead(self._unplaced, until, self._options)

@@ -1,7 +1,7 @@
 """Transactions of a partition: which rows are hidden under `read_committed`, and where what is decided ends. Pure.
 
 A bucket has no index of transactions, so their outcome is read from the headers of batches. The rule is Kafka's: of
-one producer id, everything in a transaction lies between two of its markers, so the first marker behind a batch tells
+one producer id, everything in a transaction lies between two of its markers, so the first marker behind a batch says
 whether its records count. What comes before a batch says nothing about it. So a scan may begin anywhere, as long as
 it goes on until the transactions that it met have their markers. Where one has none, nothing behind its first batch
 is read yet.
@@ -104,7 +104,7 @@ def visible_batches(
 
     Args:
         records: whole batches.
-        aborted: the transactions that the broker tells with them; none under read_uncommitted.
+        aborted: the transactions that the broker sends with them; none under read_uncommitted.
 
     Raises:
         RecordsError: a batch is damaged.

@@ -14,7 +14,7 @@ from pyiceberg.expressions import AlwaysTrue
 from pyiceberg.io import FileIO
 
 # Not a public name of pyiceberg, whose version is bounded for that: the public `add_files` reads every file once more
-# on the driver, and cannot tell the partition of a bucket.
+# on the driver, and cannot compute the partition of a bucket.
 from pyiceberg.io.pyarrow import ArrowScan, _dataframe_to_data_files
 from pyiceberg.manifest import DataFile
 from pyiceberg.table import FileScanTask, Table, TableProperties

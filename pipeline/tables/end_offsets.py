@@ -24,7 +24,7 @@ def end_offsets(source: SourceConfig, topics: Sequence[str]) -> Counts:
     """The offset behind the last record of each partition, as far as the source sees it.
 
     Raises:
-        NoEndsError: neither brokers nor bucket tell it.
+        NoEndsError: neither brokers nor bucket give it.
     """
     try:
         if source.format == "headrace":
@@ -40,7 +40,7 @@ def missing_topics(source: SourceConfig, topics: Sequence[str]) -> list[str]:
     """Those of some topics that the source has not.
 
     Raises:
-        NoEndsError: neither brokers nor bucket tell it.
+        NoEndsError: neither brokers nor bucket give it.
     """
     if source.format != "headrace":
         return missing_at_brokers(source, topics)

@@ -1,6 +1,6 @@
 """Names of fields: which may become columns, and which a reader could not distinguish from an existing column.
 
-Readers tell columns apart by three things: names without case (Spark's default), paths with dots (pyiceberg's and
+Readers distinguish columns by three things: names without case (Spark's default), paths with dots (pyiceberg's and
 Spark's), and the names that columns have in data files (Avro's letters, digits and `_`; others are replaced).
 """
 
@@ -136,7 +136,9 @@ class _Admission:
     def _is_free(self, path: Path) -> bool:
         by_case = self._similar == ADD
         if self._known.has(path, by_case=by_case) or self._new.has(path, by_case=by_case):
-            self.leave_out(str(path), "readers cannot tell its name from that of another column")
+            self.leave_out(
+                str(path), "readers cannot distinguish its name from that of another column"
+            )
             return False
         self._new.add(path)
         return True

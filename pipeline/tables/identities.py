@@ -20,7 +20,7 @@ class TopicIdentities:
     """Asks for ids of topics before records are read and after it: then what was read in between is theirs.
 
     A job whose first question has no answer goes on without: the settings of its client may not suit the brokers, and
-    the table was filled before anybody asked. One that has been answered once relies on it.
+    the table was filled before the id was asked for. One that has been answered once relies on it.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class TopicIdentities:
 
         Args:
             state: of the table.
-            told: by the source, for just these records; then nobody is asked.
+            told: by the source, for just these records; then no broker is asked.
 
         Raises:
-            TableError: a topic is another one than the table's or than it was, or nobody answers for some minutes.
+            TableError: a topic is another one than the table's or than it was, or there is no answer for some minutes.
         """
         if told:
             self._check(state, told)

@@ -42,7 +42,7 @@ def mended(
         config: of the pipeline.
         catalog: where the tables are.
         topic: that is begun again; empty for none.
-        found: what the source tells of it.
+        found: what the source has of it.
         is_sure: whether to change anything.
 
     Raises:

@@ -182,7 +182,7 @@ class MicroBatches:
         written.topic_ids = self._identities.confirm(state, found.topic_ids)
         times = state.committed_at_ms
         since_ms = min(times.values()) if times else None
-        # Where nobody tells ids just now, a letter of an earlier run had the table's.
+        # Where ids cannot be asked for just now, a letter of an earlier run had the table's.
         ids = {**state.topic_ids, **written.topic_ids}
         letters = [
             Letter(it, ids.get(it.topic, ""), it.topic not in state.topic_ids) for it in written.bad

@@ -129,7 +129,7 @@ def read_stream(
     reader = session.readStream.format(source.format)
     options = source_options(source, table)
     if is_again:
-        # Whatever else says where to start, by time say, beats that one.
+        # Any other option for the start, by time say, beats that one.
         options = {it: value for it, value in options.items() if not _says_where_to_start(it)}
         options["startingOffsets"] = "earliest"
     for name, value in options.items():
@@ -138,7 +138,7 @@ def read_stream(
 
 
 def _says_where_to_start(option: str) -> bool:
-    return option.lower().startswith("starting")  # Spark's options are told apart without case
+    return option.lower().startswith("starting")  # Spark's options are compared without case
 
 
 def source_options(source: SourceConfig, table: TableConfig) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Records to rows of a table, bad records, and columns that the table lacks.
 
-A record is a row, a bad record, or the reason to add columns. Whatever exception comes while it is looked at, or while
+A record is a row, a bad record, or the reason to add columns. Any exception that comes while it is looked at, or while
 its row is made Arrow data, makes it a bad record: no record stops its table.
 """
 

@@ -30,7 +30,7 @@ class BatchRange:
 
     starts: Counts | None
     ends: Counts
-    topic_ids: Mapping[str, str] = field(default_factory=dict)  # as far as the source tells them
+    topic_ids: Mapping[str, str] = field(default_factory=dict)  # as far as the source has them
 
 
 class QueryCheckpoint:

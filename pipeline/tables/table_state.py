@@ -1,7 +1,7 @@
 """What a table knows of the topics that went into it: properties, set by the commit that adds the rows.
 
 Rows and offsets change in one commit of the catalog, so what a table says is what it has, wherever a job died and
-whatever became of its checkpoint.
+even if its checkpoint is lost.
 
     | property                          | value                                                          |
     |-----------------------------------|----------------------------------------------------------------|

@@ -27,7 +27,7 @@ def topic_ids(
     """The ids of topics as the source sees them now; none of those that are not there, or from brokers without ids.
 
     Raises:
-        NoEndsError: neither brokers nor bucket tell it.
+        NoEndsError: neither brokers nor bucket give it.
     """
     if source.format != "headrace":
         return _of_brokers(source, topics, sleep)

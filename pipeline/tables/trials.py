@@ -45,7 +45,7 @@ _SAMPLES: Final[dict[type[IcebergType], object]] = {
 def obstacle(metadata: TableMetadata) -> str:
     """Why no data file of a table can be written, or read again; empty if one can.
 
-    Whatever goes wrong is the reason: the question is whether it works.
+    Any failure is the reason: the question is whether it works.
     """
     try:
         TableMetadataUtil.parse_raw(metadata.model_dump_json())

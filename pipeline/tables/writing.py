@@ -1,7 +1,7 @@
 """Runs of tasks on the records of one micro-batch, until what they have written can be committed.
 
 Records are the same in each run. Columns that they lack are added between runs, and rows that no file can have become
-bad records in the next one. Files of earlier runs are named by nobody; `maintenance` removes them.
+bad records in the next one. Files of earlier runs are in no snapshot; `maintenance` removes them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -42,7 +42,7 @@ class Written:
     files: list[DataFile] = field(default_factory=list)
     replaced: list[DataFile] = field(default_factory=list)  # of an upsert
     bad: list[BadRecord] = field(default_factory=list)
-    is_bad_cut: bool = False  # there are bad records that no task has told
+    is_bad_cut: bool = False  # there are bad records that no task has reported
     lacking: dict[str, Shape] = field(default_factory=dict)
     refused: dict[Place, str] = field(default_factory=dict)
     refused_keys: dict[object, str] = field(default_factory=dict)  # of those rows, in an upsert

@@ -1,21 +1,7 @@
 """Fetch requests (API key 1), versions 4 to 18, decoded by hand.
 
-Versions 4 to 11; from 12 on strings and arrays are compact, and tagged fields end each partition,
-each topic, each forgotten topic and the body:
-
-| type | field |
-|---|---|
-| int32 | (to 14) replica_id |
-| int32, int32, int32, int8 | max_wait_ms, min_bytes, max_bytes, isolation_level |
-| int32, int32 | (from 7) session_id, session_epoch |
-| array | topics: string name (to 12) or uuid topic_id (from 13), then |
-| . array | . partitions: int32 index, (from 9) int32 current_leader_epoch, int64 fetch_offset, |
-| | . (from 12) int32 last_fetched_epoch, (from 5) int64 log_start_offset, |
-| | . int32 partition_max_bytes |
-| array | (from 7) forgotten topics: name or topic_id, array of int32 index |
-| string | (from 11) rack_id |
-| tag 0 | (from 12) nullable string cluster_id |
-| tag 1 | (from 15) replica state: int32 replica_id, int64 replica_epoch |
+Versions 4 to 11; from 12 on strings and arrays are compact, and tagged fields end each partition, each topic, each
+forgotten topic and the body. The fields are in `protocol/generator/tables/clients.txt`.
 
 From 17 on, followers may send tags in partitions; they are skipped.
 

@@ -3,20 +3,8 @@
 A response is a list of buffers, so that stored record batches go to the socket without being joined
 or copied; only small ones are copied, since each buffer costs the socket more than that.
 
-Versions 4 to 11; from 12 on strings, bytes and arrays are compact, and tagged fields end
-each aborted transaction, each partition, each topic and the body:
-
-| type | field |
-|---|---|
-| int32 | throttle_time_ms |
-| int16, int32 | (from 7) error_code, session_id |
-| array | topics: string name (to 12) or uuid topic_id (from 13), then |
-| . array | . partitions: int32 index, int16 error_code, int64 high_watermark, |
-| | . int64 last_stable_offset, (from 5) int64 log_start_offset, |
-| | . nullable array of aborted transactions: int64 producer_id, int64 first_offset, |
-| | . (from 11) int32 preferred_read_replica, nullable bytes records, |
-| | . (from 12) tag 0: diverging epoch, tag 1: current leader, tag 2: snapshot id |
-| tag 0 | (from 16) node endpoints |
+Versions 4 to 11; from 12 on strings, bytes and arrays are compact, and tagged fields end each aborted transaction,
+each partition, each topic and the body. The fields are in `protocol/generator/tables/clients.txt`.
 
 Source: FetchResponse.json of Apache Kafka 4.4.
 """

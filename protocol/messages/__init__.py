@@ -10,7 +10,7 @@ handler serves all versions:
         topics=[],
     )
 
-A module of classes is imported when somebody first asks for one of them.
+A module of classes is imported on the first access to one of them.
 
 Rules for handlers:
 

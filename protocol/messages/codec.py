@@ -159,7 +159,7 @@ def encode_response_steps(
         response: what is answered.
         version: of the request.
         correlation_id: of the request.
-        throttle_ms: how long the client is told to wait, where the answer has a field for it.
+        throttle_ms: how long the client has to wait, where the answer has a field for it.
         max_bytes: of the payload.
 
     Returns:

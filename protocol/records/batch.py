@@ -57,7 +57,6 @@ _CRC_OFFSET: Final = 17
 CRC_BEGIN: Final = 21  # of what the CRC covers, to the end
 _ATTRIBUTES_OFFSET: Final = 21
 _MAX_TIMESTAMP_OFFSET: Final = 35
-_SEQUENCE_MODULUS: Final = 1 << 31
 
 assert _HEADER.size == HEADER_BYTES
 
@@ -113,13 +112,6 @@ class BatchHeader(NamedTuple):
     def is_control(self) -> bool:
         """Whether the records are markers that consumers do not return."""
         return bool(self.attributes & CONTROL_FLAG)
-
-    @property
-    def last_sequence(self) -> int:
-        """Sequence of the last record, -1 without one; wraps to 0 after 2**31 - 1."""
-        if self.base_sequence == NO_SEQUENCE:
-            return NO_SEQUENCE
-        return (self.base_sequence + self.last_offset_delta) % _SEQUENCE_MODULUS
 
 
 def is_control_batch(data: Buffer) -> bool:

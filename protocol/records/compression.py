@@ -130,7 +130,7 @@ def decompressed_pieces(
 ) -> Iterator[bytes]:
     """Decompress the records of a batch as far as they are asked for, in pieces of at most 64 KiB.
 
-    One block of raw snappy is one piece: see `is_one_long_call`. `framing` tells after the last piece what it was.
+    One block of raw snappy is one piece: see `is_one_long_call`. `framing` says after the last piece what it was.
 
     Raises:
         UnsupportedCompressionError: unknown codec.

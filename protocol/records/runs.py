@@ -103,7 +103,7 @@ def count_equal(
         most = room
     if (room := (_ONE_BYTE_OFFSETS if is_one_byte else _TWO_BYTE_OFFSETS) - index) < most:
         most = room
-    # The fields behind the offset are at other places in those records when it has another length.
+    # The fields behind the offset are at other positions in those records when it has another length.
     if most < MIN_RUN or key - offset != (1 if is_one_byte else 2):
         return NO_RUN
     last = size * most + 1

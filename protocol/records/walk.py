@@ -4,7 +4,7 @@ A producer may send anything under a right CRC, and a few kilobytes may decompre
 a generator that does a bounded piece of work at a time: it yields where others should have their turn, and holds one
 piece of the decompressed records at a time. Keys, values and headers are skipped.
 
-Records of equal size often follow each other. The bytes at one place of each of them are one strided slice, so a run of
+Records of equal size often follow each other. The bytes at one offset in each are one strided slice, so a run of
 such records is checked by its slices: see `headrace.protocol.records.runs`.
 
 Source: DefaultRecord.java and DefaultRecordBatch.java of Apache Kafka 4.4 for what is refused.

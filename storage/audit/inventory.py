@@ -107,11 +107,6 @@ class Inventory:
             self.totals.setdefault((meaning.cluster_id, meaning.kind), Totals()).add(one)
 
     @property
-    def clusters(self) -> list[str]:
-        """Clusters that have objects of streams here."""
-        return sorted(cluster for cluster, kind in self.totals if kind == KeyKind.OBJECT)
-
-    @property
     def bytes(self) -> int:
         """Bytes of everything."""
         return sum(totals.bytes for totals in self.totals.values())

@@ -81,7 +81,7 @@ class S3Lister:
 
         Args:
             access: how the bucket is reached.
-            prefix: of the cluster's URI, empty or ending in "/"; keys are told without it.
+            prefix: of the cluster's URI, empty or ending in "/"; keys are returned without it.
             max_page_objects: how many to ask for at once.
         """
         self._access = access

@@ -194,7 +194,7 @@ class S3Requests:
         """Send one request, which `actions` allow; return the answer, its body read.
 
         Raises:
-            RefusedRequestError: it was refused, or nobody answered.
+            RefusedRequestError: it was refused, or there was no answer.
         """
         if key is not None:
             arguments["Key"] = self._prefix + key

@@ -120,7 +120,7 @@ async def ensure_bucket(uri: str, *, environment: Mapping[str, str] | None = Non
 async def _ensure_writable(uri: str) -> None:
     """Make and remove a file in the directory of a `file://` URI; the other kinds need nothing.
 
-    For who is going to write: a directory on a disk that is mounted to be read, or somebody else's,
+    For who is going to write: a directory on a disk that is mounted to be read, or another user's,
     is noticed at the first object otherwise.
 
     Raises:

@@ -1,7 +1,7 @@
 """What a failed request to a bucket means: one table, for metrics, readiness and retries. Pure.
 
 S3's code decides, then the HTTP status, then the type of the exception. The text of an error counts
-last, where nobody answered and the client has one type for everything.
+last, where there was no answer and the client has one type for everything.
 
 Source: Amazon S3 API reference, "Error responses"; tests/integration/test_s3_client_errors.py has
 each row raised by the client versions that are pinned.
@@ -79,7 +79,7 @@ PASSING: Final = frozenset(
     }
 )
 
-# obstore tells status and code in its text alone: "... non-2xx status code: 503 Service Unavailable: <Error>...".
+# obstore has status and code in its text alone: "... non-2xx status code: 503 Service Unavailable: <Error>...".
 _STATUS: Final = re.compile(r"(?:status code: |^)(\d{3})\b")
 _CODE: Final = re.compile(r"<Code>(\w+)</Code>|An error occurred \((\w+)\)")
 
@@ -88,7 +88,7 @@ class Failure(msgspec.Struct, frozen=True):
     """What is known of a request that failed."""
 
     types: Sequence[str] = ()  # names of the exception's class and its bases, in this order
-    status: int = 0  # of HTTP; 0: nobody answered
+    status: int = 0  # of HTTP; 0: no answer
     code: str = ""  # S3's name of an error
     text: str = ""
 
@@ -103,7 +103,7 @@ class Failure(msgspec.Struct, frozen=True):
             if name in _BY_TYPE:
                 return _BY_TYPE[name]
         if self.status >= 300:
-            return FailureKind.OTHER  # somebody has answered: the text is theirs
+            return FailureKind.OTHER  # there is an answer: the text is the service's
         return next((kind for sign, kind in _BY_TEXT if sign in self.text), FailureKind.OTHER)
 
 

@@ -8,7 +8,7 @@ What a process that was killed leaves there is for the sweep.
 `put` returns after the file **and** every directory entry that leads to it have been fsynced,
 because the WAL is trimmed once the object is committed: from then on this file is the only copy.
 `delete` fsyncs the directories too, since a deleted object is then forgotten by the metadata and
-nobody would delete it again.
+nothing would delete it again.
 
 Blocking calls run in three small thread pools of this store, so that reads do not queue behind
 fsyncs, nor uploads behind what compaction writes and deletion removes. Their queues are bounded by
@@ -297,7 +297,7 @@ class FileObjectStore:
             self._make_durable_directory(path.parent)
             enter(path, temporary)
         except FileNotFoundError:
-            # Somebody removed the directory since this process made it.
+            # The directory was removed since this process made it.
             self._durable.clear()
             self._make_durable_directory(path.parent)
             enter(path, temporary)

@@ -4,7 +4,7 @@
 store it repeats whole calls of the port; inside of a store it repeats the requests of a call that
 takes several (parts of an upload, pages of a list), so that one of them does not fail all.
 
-What is retried is `ObjectStoreError`, and whatever else a client may raise is made one
+What is retried is `ObjectStoreError`, and anything else that a client may raise is made one
 (`headrace.storage.object_store.unexpected`): every operation of the port is idempotent (a `put` repeats
 the same content under the same key), except `put_stream`, whose chunks are gone. `RequestRefusedError` is
 not retried: the store answered, and would answer the same again. An object that is not found, or that
@@ -143,7 +143,7 @@ class RetryingObjectStore:
         self._inner = inner
         self._retries = Retries(policy or RetryPolicy(), rng)
         self.statistics = StoreStatistics()
-        # What the log has been told, and has not been made up for.
+        # Failures that were logged, and were not followed by a success yet.
         self._told: set[tuple[Operation, type | None]] = set()
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:

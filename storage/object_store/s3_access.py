@@ -95,10 +95,10 @@ class ChainCredentials:
     def __init__(self, region: str) -> None:
         """Find out who provides credentials.
 
-        Whoever it is may fail just now, and be asked again by the first request.
+        The provider may fail just now, and is asked again by the first request.
 
         Raises:
-            ValueError: nobody does.
+            ValueError: none does.
         """
         self._region = region
         self._executor = DaemonThreads(1, "bucket-credentials")

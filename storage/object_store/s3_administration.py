@@ -19,7 +19,7 @@ async def ensure_s3_bucket(access: S3Access) -> bool:
         Whether it was created.
 
     Raises:
-        RefusedError: the credentials do not allow it, or somebody else has that name.
+        RefusedError: the credentials do not allow it, or another account has that name.
         ObjectStoreError: the service did not answer.
     """
     create = partial(_create_unless_there, access)

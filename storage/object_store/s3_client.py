@@ -21,7 +21,7 @@ from headrace.storage.object_store.s3_errors import Asked, translating
 CONNECT_TIMEOUT_S: Final = 5
 READ_TIMEOUT_S: Final = 30
 CLOSE_TIMEOUT_S: Final = 2.0
-POLICY: Final = RetryPolicy(max_attempts=4)  # where nobody says another
+POLICY: Final = RetryPolicy(max_attempts=4)  # where no other is given
 
 _T = TypeVar("_T")
 

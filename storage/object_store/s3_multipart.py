@@ -372,7 +372,7 @@ class S3Multipart:
         def abort(client: Any) -> None:
             try:
                 aborting(client)
-            except Exception as error:  # noqa: BLE001 - nobody waits for it
+            except Exception as error:  # noqa: BLE001 - no caller waits for it
                 _note_left(upload, error)
 
         return self._client.submit(abort)

@@ -24,7 +24,7 @@ def open_store(access: S3Access, chain: Callable[[], Any]) -> S3Store:
             needs a provider without one.
 
     Raises:
-        ValueError: nobody provides credentials.
+        ValueError: there are no credentials.
     """
     config: S3Config = {
         "region": access.region,

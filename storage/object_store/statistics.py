@@ -7,7 +7,7 @@ import msgspec
 
 from headrace.storage.errors import FailureKind
 
-# A failure that is older, of an operation that nobody has tried since, says nothing of now.
+# A failure that is older, of an operation that was not tried since, says nothing of now.
 TROUBLE_REMEMBERED_S = 60.0
 
 

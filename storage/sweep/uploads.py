@@ -68,7 +68,7 @@ class S3Uploads:
             place["KeyMarker"] = self._prefix
         with one_thread(self._access, "bucket-sweep") as client:
             async for page in pages_of(client, UPLOADS, place, _listed):
-                # A page without any of ours as well: whoever bounds the pages counts requests.
+                # A page without any of ours as well: callers that bound the pages count requests.
                 yield [
                     it._replace(key=it.key.removeprefix(self._prefix))
                     for it in page

@@ -111,7 +111,7 @@ class ObjectUpload:
                 written = await self._encode(slices)
 
             async def put() -> None:
-                # An earlier attempt may still arrive: under an id that nobody will commit it is garbage that expires;
+                # An earlier attempt may still arrive: under an id that is never committed it is garbage that expires;
                 # under the same id it changes nothing. Each attempt keeps its own parts: it may outlive this call.
                 if self.may_have_expired(prepared.prepared_ms):
                     fresh = await self._prepare(1)

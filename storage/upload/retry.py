@@ -22,7 +22,7 @@ T = TypeVar("T")
 class Retrying:
     """Repeats without end: the records that wait are safe in the WAL, and back-pressure bounds them.
 
-    With `give_up_ms`, an operation that has failed for so long fails: somebody else may be able to carry it out.
+    With `give_up_ms`, an operation that has failed for so long fails: another node may be able to carry it out.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Our job of Spark's stock Kafka connector, and the columns that it reads; options: test_spark_connector_*.py."""
+"""A job of Spark's stock Kafka connector, and the columns that it reads; options: test_spark_connector_*.py."""
 
 import json
 from collections.abc import Callable
@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from headrace.pipeline import package_sizes
-from headrace.pipeline.fields import FieldChoice
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
 from tests.e2e.spark_connector import reader
+from tests.e2e.spark_jobs.add_up import add_up
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(300)]
 
@@ -20,7 +19,7 @@ START_MS = 1_700_000_000_000
 
 def package(number: int, section: str) -> Record:
     """One document as the job expects it."""
-    document = {"package": f"p{number}", "section": section, "installed_size": number}
+    document = {"package": f"p{number}", "section": section, "size": number}
     return Record(json.dumps(document).encode(), partition=number % 3)
 
 
@@ -28,17 +27,15 @@ def test_the_job_adds_only_what_is_new(
     spark: SparkSession, bootstrap: str, create_topic: Callable[..., str], tmp_path: Path
 ) -> None:
     topic = create_topic("packages", partitions=3)
-    fields = FieldChoice("section", "installed_size")
 
-    def totals() -> dict[str, tuple[int, float]]:
-        rows = package_sizes.run(spark, bootstrap, topic, fields, tmp_path / "out").collect()
-        return {row["section"]: (row["documents"], row["installed_size"]) for row in rows}
+    def totals() -> dict[str, tuple[int, int]]:
+        return add_up(spark, bootstrap, topic, tmp_path / "out")
 
     CONFLUENT.produce(bootstrap, topic, [package(number, "games") for number in range(10)])
     CONFLUENT.produce(bootstrap, topic, [package(100, "net")])
-    assert totals() == {"games": (10, 45.0), "net": (1, 100.0)}
+    assert totals() == {"games": (10, 45), "net": (1, 100)}
     CONFLUENT.produce(bootstrap, topic, [package(7, "net"), package(8, "doc")])
-    assert totals() == {"games": (10, 45.0), "net": (2, 107.0), "doc": (1, 8.0)}
+    assert totals() == {"games": (10, 45), "net": (2, 107), "doc": (1, 8)}
 
 
 def test_a_batch_reads_every_column(spark: SparkSession, bootstrap: str, topic: str) -> None:

@@ -23,6 +23,7 @@ from tests.e2e.stranger import MASTER, SETTINGS, Stranger
 from tests.e2e.tables_world import TablesWorld
 from tests.environment.java import java_home
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer
+from tests.environment.paths import ROOT
 from tests.environment.spark import connector_jars
 from tests.environment.wheels import build_wheels, install
 
@@ -31,6 +32,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.s3, pytest.mark.t
 SNIPPET_ENDPOINT = "http://127.0.0.1:9000"
 KEYS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
 RECORDS = 300
+JOB = ROOT / "tests/e2e/spark_jobs/add_up.py"
 # What the snippet leaves open: whether all rows are there, in whichever process they were read.
 LOOK = """
 import json
@@ -109,31 +111,22 @@ def test_the_first_snippet_reads_the_bucket(world: World, stranger: Stranger) ->
     assert json.loads(last) == [MASTER, [[it, str(it)] for it in range(RECORDS)]]
 
 
-def test_the_job_that_comes_with_it(
-    world: World,
-    python: Path,
-    stranger: Stranger,
-    component: Callable[[Callable[[], object]], None],
+def test_the_stock_connector_adds_up_on_workers(
+    world: World, stranger: Stranger, component: Callable[[Callable[[], object]], None]
 ) -> None:
-    """It takes master, jars and settings of spark-submit."""
     component(connector_jars)
     documents = [{"section": f"s{number % 2}", "size": number} for number in range(10)]
     sent = [Record(json.dumps(it).encode()) for it in documents]
     CONFLUENT.produce(world.bootstrap, "documents", sent)
-    (job,) = python.parents[1].glob("lib/python*/site-packages/**/pipeline/package_sizes.py")
     jars = ",".join(str(it) for it in sorted(connector_jars().glob("*.jar")))
-    source = ["--bootstrap", world.bootstrap, "--topic", "documents"]
-    wanted = [
-        "--output",
-        str(stranger.directory / "totals"),
-        "--group-by",
-        "section",
-        "--number",
-        "size",
-    ]
-    few_pieces = ["--conf", "spark.sql.shuffle.partitions=2"]  # of state, as the page says
-    shown = submit(stranger, ["--jars", jars, *few_pieces, job, *source, *wanted])
-    assert shown.split()[-6:] == ["s1", "5", "25", "s0", "5", "20"]
+    few_pieces = [
+        "--conf",
+        "spark.sql.shuffle.partitions=2",
+    ]  # of state, of which there are 200 by default
+    output = stranger.directory / "totals"
+    job = [JOB, world.bootstrap, "documents", output]
+    shown = submit(stranger, ["--jars", jars, *few_pieces, *job])
+    assert json.loads(shown) == {"s1": [5, 25], "s0": [5, 20]}
 
 
 def test_jobs_are_files_for_spark_submit(world: World, python: Path, stranger: Stranger) -> None:

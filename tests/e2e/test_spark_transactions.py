@@ -14,14 +14,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 
 from headrace.pipeline.source.catalog import TopicPartition
-from headrace.pipeline.source.tail.brokers import BrokerAccess, Brokers
+from headrace.pipeline.source.tail.brokers import BrokerAccess, Brokers, ask_metadata
 from headrace.pipeline.source.tail.connection import BrokerConnection
-from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.client.metadata import (
-    METADATA_VERSION,
-    decode_metadata_response,
-    encode_metadata_request,
-)
 from headrace.protocol.records.batch import split_batches
 from tests.e2e.admin_calls import end_offsets
 from tests.e2e.spark_buckets import CODECS, START_MS, rows
@@ -101,9 +95,7 @@ def fetched(bootstrap: str) -> tuple[str, Any, list[TransactionalLog]]:
     """Cluster id, topic id and the batches of each partition, by Fetch as the tail is read."""
     host, _, port = bootstrap.rpartition(":")
     with closing(BrokerConnection(host, int(port))) as connection:
-        body = encode_metadata_request([TOPIC])
-        answer = connection.ask(ApiKey.METADATA, METADATA_VERSION, body)
-    found = decode_metadata_response(answer)
+        found = ask_metadata(connection, [TOPIC])
     topic_id = found.topics[0].topic_id
     logs = []
     with closing(Brokers(BrokerAccess((bootstrap,), found.cluster_id, False))) as brokers:

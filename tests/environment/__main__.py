@@ -27,13 +27,12 @@ from tests.environment.spark import connector_jars, lowest_packages, newest_spar
 Component = tuple[str, Callable[[], object]]
 
 _JAVA: Final = ("Java 17", java_home)
-_KCAT: Final = ("kcat", kcat_program)
 _CONNECTOR: Final = ("Spark's Kafka connector", connector_jars)
 
 # By stage of .ci/setup.sh. Each chain is one component after the other: Debian's packages have one lock, and the jars
 # need Java.
 CHAINS: Final[Mapping[str, tuple[tuple[Component, ...], ...]]] = {
-    "demo": ((_JAVA, _KCAT, _CONNECTOR),),
+    "demo": ((_JAVA, _CONNECTOR),),
     "test": (
         (("MinIO (built from source, some minutes the first time)", minio_program),),
         (
@@ -43,7 +42,7 @@ CHAINS: Final[Mapping[str, tuple[tuple[Component, ...], ...]]] = {
         ),
         (
             _JAVA,
-            _KCAT,
+            ("kcat", kcat_program),
             ("fio", fio_program),
             ("Apache Kafka's jars", kafka_jars),
             ("the jars that describe Kafka's messages", message_jars),

@@ -23,6 +23,7 @@ from headrace.config.node import WalConfig
 from headrace.wal.device import aio_device, thread_device
 from headrace.wal.device.block_device import BlockDevice
 from headrace.wal.device.open_device import open_device
+from headrace.wal.device.sized_device import SizedDevice
 from headrace.wal.errors import WalDeviceError, WalError, WalFailedError, WalStateError
 from headrace.wal.layout import RING_POSITION
 from headrace.wal.port import Appended
@@ -226,7 +227,8 @@ class Bench:
         if late:
             await self.ask(self.disk.release)
             opened: Any = self._opened[-1]
-            for device in getattr(opened, "_devices", (opened,)):  # `auto` has two
+            is_both = isinstance(opened, SizedDevice)
+            for device in (opened._small, opened._large) if is_both else (opened,):
                 await device._idle.wait()
         started = time.monotonic()
         with pytest.raises(WalFailedError):

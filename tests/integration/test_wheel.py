@@ -65,7 +65,7 @@ def test_a_user_s_modules_of_the_same_names_are_no_obstacle(python: Path, tmp_pa
         "import sys\n"
         f"import {', '.join(FOREIGN)}\n"
         "from headrace.broker.cli.root import run\n"
-        "import headrace.storage.engine, headrace.pipeline.package_sizes, headrace.broker.app\n"
+        "import headrace.storage.engine, headrace.pipeline.jobs.export, headrace.broker.app\n"
         f"assert [{', '.join(f'{name}.MINE' for name in FOREIGN)}] == {list(FOREIGN)}\n"
         f"assert {str(ROOT)!r} not in sys.path\n"
         "sys.exit(run(['config', 'check', '--all']))\n"

@@ -87,7 +87,7 @@ BUGS = (
                 await unless_stopped(stop, parts.partitions.wait_attempted())
                 admin.stage = SERVING
                 self.has_served = True
-                ready(client.image.cluster_id, self._address(bound, parts, recovery))
+                ready(client.image.cluster_id, self._address(bound, parts))
                 await stop.wait()
         """,
         """
@@ -96,7 +96,7 @@ BUGS = (
                 await listener.serve(dispatcher)
                 admin.stage = SERVING
                 self.has_served = True
-                ready(client.image.cluster_id, self._address(bound, parts, recovery))
+                ready(client.image.cluster_id, self._address(bound, parts))
                 await stop.wait()
         """,
         "tests/integration/test_node_stop.py"

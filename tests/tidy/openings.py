@@ -121,7 +121,7 @@ OURS = {
     "is_bucket_in_memory",
     "is_in_memory",
     "KernelTimer",
-    "MeasuredDevice",
+    "SizedDevice",
     "MemoryObjectStore",
     "OsDirectory",
     "ReservationFence",

@@ -249,7 +249,7 @@ class AioDevice(FileBackedDevice):
             self._idle.set()
             if self.hangs:
                 self.hangs = False
-                self._loop.call_soon(self._release)  # once all that has come back is told
+                self._loop.call_soon(self._release)  # once all completions are passed on
         is_whole = result == len(operation.data)
         operation.done(None if is_whole else self._error_of(operation, result))
 

@@ -214,7 +214,7 @@ def _open_descriptor(path: str, *, is_file: bool, writable: bool) -> tuple[int, 
 def look_at(path: Path) -> None:
     """Open a device or file and read from it once: it may hang, if another machine serves it. Not on the event loop.
 
-    Errors are left to whoever opens it then.
+    Errors are left to the opener.
     """
     with suppress(OSError, WalError):
         open_file(str(path), writable=False).close()

@@ -1,7 +1,7 @@
 """Names of locks on files, as other processes of the machine may know them.
 
 The kernel keeps such a lock with the inode. Who holds one names it by the descriptor that holds it: at its path may
-lie another file by then, of which nobody holds the lock.
+lie another file by then, whose lock is not held.
 """
 
 import fcntl

@@ -2,14 +2,13 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 
 from headrace.config.node import WalConfig
 from headrace.wal.device.aio_device import AioDevice, AioUnavailableError
 from headrace.wal.device.block_device import BlockDevice
 from headrace.wal.device.file_device import DeviceFile, open_file
-from headrace.wal.device.measured_device import MeasuredDevice
+from headrace.wal.device.sized_device import SizedDevice
 from headrace.wal.device.thread_device import ThreadDevice
 from headrace.wal.errors import WalDeviceError
 from headrace.wal.port import Medium
@@ -25,8 +24,8 @@ _logger = logging.getLogger("headrace.wal")
 def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT001 - a DeviceOpener
     """Open `config.path` on the running loop, by kernel AIO or threads as `config.io` says.
 
-    `auto` takes both for a writer, and measures which is faster, where AIO works and is really asynchronous, which it
-    is for direct IO only; AIO alone for a reader; threads where AIO is not.
+    `auto` takes both for a writer, by the size of a write, where AIO works and is really asynchronous, which it is for
+    direct IO only; AIO alone for a reader; threads where AIO is not.
 
     Raises:
         WalDeviceError: the device cannot be opened, or not with the configured kind of IO.
@@ -55,15 +54,14 @@ def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT0
                     raise WalDeviceError(msg) from error
                 _logger.info("kernel AIO is not available (%s); using threads", error)
             else:
-                is_measured = config.io == "auto" and writable
-                return _measured(aio, file, config, loop) if is_measured else aio
+                return _sized(aio, file, config, loop) if config.io == "auto" and writable else aio
         return ThreadDevice(file, loop, threads=config.io_threads)
     except BaseException:
         file.close()
         raise
 
 
-def _measured(
+def _sized(
     aio: AioDevice, file: DeviceFile, config: WalConfig, loop: asyncio.AbstractEventLoop
 ) -> BlockDevice:
     """Add threads to AIO; where none can be started, AIO alone does it."""
@@ -77,4 +75,4 @@ def _measured(
     except (OSError, RuntimeError, MemoryError) as error:
         _logger.warning("no threads for the WAL (%s); using kernel AIO alone", error)
         return aio
-    return MeasuredDevice(file, aio, threads, time.perf_counter_ns)
+    return SizedDevice(file, threads, aio)

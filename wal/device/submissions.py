@@ -81,7 +81,7 @@ class Submissions:
                 self.statistics.io_errors_total += 1
             done(error)
         except Exception as unexpected:
-            # Nobody else may ever hear of this write: what waits for it would wait for ever.
+            # This write may not be reported otherwise: what waits for it would wait for ever.
             self._on_failed(unexpected)
             raise
 

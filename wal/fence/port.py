@@ -1,9 +1,9 @@
 """What a broker needs of a fence of WAL devices, and the one that does nothing.
 
-Leases tell brokers apart as long as the clocks of their machines go on. A virtual machine that was paused may wake up
+Leases keep brokers apart as long as the clocks of their machines go on. A virtual machine that was paused may wake up
 between the look at its lease and the write that follows. A fence is at the device, so it holds in that case, too.
 
-Epochs of registrations and of drains are on one number line: whoever takes a device later has the higher one.
+Epochs of registrations and of drains are on one number line: a later owner of a device has the higher one.
 """
 
 from typing import Final, Protocol
@@ -30,7 +30,7 @@ class DeviceFence(Protocol):
             owner: node whose log is on it.
 
         Raises:
-            WalFenceError: it was not taken, or somebody of a newer epoch has it.
+            WalFenceError: it was not taken, or a newer epoch has it.
         """
         ...
 
@@ -38,7 +38,7 @@ class DeviceFence(Protocol):
 class NoFence:
     """Takes nothing: the lease alone excludes other writers, and `flock` those of one machine."""
 
-    description = "none: two machines that reach one device are told apart by leases only"
+    description = "none: two machines that reach one device are kept apart by leases only"
 
     async def take(self, place: str, epoch: int, *, owner: int) -> None:
         """Do nothing."""

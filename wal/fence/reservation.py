@@ -1,6 +1,6 @@
 """A fence by persistent reservations of block devices, as NVMe and SCSI devices that several machines share have them.
 
-Tells apart machines, not processes of one machine. So a device of another broker is taken only while no process of
+It distinguishes machines, not processes of one machine. So a device of another broker is taken only while no process of
 this machine writes to it.
 """
 

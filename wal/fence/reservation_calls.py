@@ -68,7 +68,7 @@ def take(ioctl: Ioctl, fd: int, place: str, epoch: int) -> None:
     """Reserve an open device for this machine; see `headrace.wal.fence.reservation_rules`.
 
     Raises:
-        WalFenceError: somebody of a newer epoch, or something else, has it, or it takes no reservations.
+        WalFenceError: a newer epoch, or another program, has it, or it takes no reservations.
         OSError: the kernel refuses.
     """
     steps = taking(place, epoch, read(ioctl, fd, place))
@@ -122,7 +122,7 @@ def read(ioctl: Ioctl, fd: int, place: str) -> Report:
         if error.errno not in _NO_SUCH_CALL:
             raise
         msg = (
-            f"{place} does not tell who has reserved it: either it takes no persistent reservations (as most local "
+            f"{place} does not report who has reserved it: either it takes no persistent reservations (as most local "
             f"disks, loop devices and software RAID), or it is not NVMe, which needs Linux 6.19. Use "
             f"headrace.wal.fence=command:PROGRAM, or none"
         )
@@ -179,5 +179,5 @@ def _bounded(count: int, place: str) -> int:
 
 def _require_success(status: int, place: str) -> None:
     if status:
-        msg = f"{place} does not tell who has reserved it: status {status:#x}"
+        msg = f"{place} does not report who has reserved it: status {status:#x}"
         raise WalFenceError(msg)

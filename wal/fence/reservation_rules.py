@@ -5,10 +5,10 @@ device by it. While a reservation of the type "write exclusive" lasts, the devic
 machine. Another machine that has registered can preempt it; it names the key of the holder, so the device compares and
 swaps, and two that preempt the same holder cannot both succeed.
 
-The keys here are epochs. Nobody preempts a key that is newer than its own, and nobody releases a reservation, so the
-epoch of the holder only grows. Each epoch is somebody's alone, so a key that was preempted never comes back.
+The keys here are epochs. No broker preempts a key that is newer than its own, and none releases a reservation, so the
+epoch of the holder only grows. Each epoch has one owner, so a key that was preempted never comes back.
 
-Registering gives no right to write, and a machine has one registration for all of its processes: this does not tell
+Registering gives no right to write, and a machine has one registration for all of its processes: this does not separate
 apart two processes of one machine.
 
 Source: NVM Express Base Specification, "Reservations"; SPC-4, "Persistent reservations".
@@ -32,7 +32,7 @@ _HOW_TO_CLEAR: Final = (
 class Report(NamedTuple):
     """What the device reports of its reservation."""
 
-    keys: tuple[int, ...]  # registered, of all machines; which one is whose is not told
+    keys: tuple[int, ...]  # registered, of all machines; not which machine has which
     holder: int  # key of the holder; NO_KEY: it is not reserved
 
 
@@ -85,11 +85,11 @@ def taking(place: str, epoch: int, report: Report) -> Generator[Command, Report,
 
     Args:
         place: of the device, for messages.
-        epoch: of whoever takes it.
-        report: what the device tells now.
+        epoch: of the broker that takes it.
+        report: what the device reports now.
 
     Raises:
-        WalFenceError: somebody of a newer epoch, or something else, has it.
+        WalFenceError: a newer epoch, or another program, has it.
     """
     mine = key_of(epoch)
     tried: list[int] = []  # keys that were not this machine's, in this order

@@ -130,7 +130,7 @@ class GroupCommit:
         block = self._current
         if block.used + RECORD_HEADER_BYTES + body_bytes <= block.limit:
             return True
-        return self._start_for(body_bytes) is not None
+        return self._place_for(body_bytes) is not None
 
     def refuse(self, error: WalError) -> None:
         """Let every later append raise `error`; what was appended is written without waiting for more."""
@@ -257,20 +257,24 @@ class GroupCommit:
             return False
         return self.barrier_offset is None or end <= self.barrier_offset
 
-    def _start_for(self, body_bytes: int) -> int | None:
-        """Where a new block for this body would begin; None when there is no room for it now."""
+    def _place_for(self, body_bytes: int) -> tuple[int, int, int] | None:
+        """Find room for a block that begins with this body: its offset, what it needs and what it may take, in bytes.
+
+        None when there is no room for it now.
+        """
         need = align_up(BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES + body_bytes)
         start = self._current.end if self._current.records else self._end
-        tail = self._ring.distance_to_end(start)
-        if need > tail:
-            start += tail  # the rest of this lap stays unused
-        return start if start + need <= self._room_end() else None
-
-    def _room_end(self) -> int:
-        return min(
+        lap_bytes = self._ring.distance_to_end(start)
+        if need > lap_bytes:
+            start += lap_bytes  # the rest of this lap stays unused
+            lap_bytes = self._ring.size_bytes
+        room_end = min(
             self._durable_head + self._ring.size_bytes,
             self.confirmed_offset + self._max_unconfirmed_bytes,
         )
+        if start + need > room_end:
+            return None
+        return start, need, min(max(need, self._limits.block_bytes), lap_bytes, room_end - start)
 
     def _open_block(self, body_bytes: int) -> Block:
         """Seal the current block and open one that holds such a body; raises with nothing changed."""
@@ -279,14 +283,12 @@ class GroupCommit:
         if body_bytes > self.max_body_bytes:
             msg = f"a record of {body_bytes} bytes exceeds the maximum of {self.max_body_bytes}"
             raise WalRecordTooLargeError(msg)
-        start = self._start_for(body_bytes)
-        if start is None:
+        place = self._place_for(body_bytes)
+        if place is None:
             msg = f"no room for a record of {body_bytes} bytes: {self.used_bytes} bytes are in use"
             raise WalOverCapacityError(msg)
         self._seal()
-        need = align_up(BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES + body_bytes)
-        limit = max(need, self._limits.block_bytes)
-        limit = min(limit, self._ring.distance_to_end(start), self._room_end() - start)
+        start, need, limit = place
         memory, buffer_bytes = self._block_memory(need, limit)
         self._current = Block(
             memory, offset=start, previous_end=self._end, buffer_bytes=buffer_bytes

@@ -66,7 +66,7 @@ def _ask(admin: str, method: str) -> dict[str, Any]:
     """Send one request.
 
     Raises:
-        CommandFailedError: nobody answers, or not as a node would.
+        CommandFailedError: there is no answer, or not one of a node.
     """
     try:
         return ask_admin(admin, method, "/compact", timeout_s=ANSWER_TIMEOUT_S)

@@ -34,7 +34,7 @@ async def compare_bucket(
         place: the bucket.
         source: read anew each time.
         overdue_ms: see `Comparer`.
-        count: told of objects as they are listed.
+        count: called with objects as they are listed.
 
     Raises:
         CommandFailedError: the metadata cannot be read.
@@ -97,7 +97,7 @@ async def compare_indexes(
         elif (found := judge_object(chosen[key], report)) is not None:
             outcome.add(found)
     if gone:
-        # Compacted away and deleted meanwhile, or lost: newer metadata tell.
+        # Compacted away and deleted meanwhile, or lost: newer metadata show which.
         now_known = known_bucket((await source.read()).image, metadata.cluster_id)
         for finding in judge_gone(chosen, gone, now_known):
             outcome.add(finding)

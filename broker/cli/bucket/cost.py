@@ -166,7 +166,7 @@ def _samples(admin: str) -> _Samples:
     """Read a running broker's counters.
 
     Raises:
-        CommandFailedError: nobody answers, or it is not a broker of ours.
+        CommandFailedError: there is no answer, or it is not a broker of ours.
     """
     from urllib.error import URLError
     from urllib.request import urlopen

@@ -12,9 +12,9 @@ from headrace.storage.object_store.factory import open_object_store
 from headrace.storage.object_store.uri import FileLocation, parse_bucket_uri
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
 
-# A probe takes seconds, and minutes where nothing answers: what is older is nobody's any more.
+# A probe takes seconds, and minutes where nothing answers: what is older is not in use any more.
 LEFT_MS: Final = 3_600_000
-# What else lies there is somebody's, and may be nothing that a store takes for a key.
+# What else lies there belongs to others, and may be nothing that a store takes for a key.
 _PROBES_KEY = re.compile(rf"{PROBE_PREFIX}/[0-9a-f]{{16}}/(?:[a-z]+/)?[a-z0-9-]+")
 
 

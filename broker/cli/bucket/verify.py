@@ -92,7 +92,7 @@ async def _remove_leftovers(url: str) -> int:
     from headrace.broker.cli.bucket.leftovers import remove_leftovers
     from headrace.storage.errors import StorageError
 
-    # Which right was missing has been told above, and keys that stay harm nobody.
+    # Which right was missing is shown above, and keys that stay do no harm.
     with suppress(StorageError):
         return await remove_leftovers(url, now_ms=time.time_ns() // 1_000_000)
     return 0

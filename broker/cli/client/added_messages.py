@@ -32,13 +32,3 @@ class RemoveRaftVoterRequest(ApiMessage, load_json=_SCHEMAS):  # type: ignore[mi
 
 class RemoveRaftVoterResponse(ApiMessage, load_json=_SCHEMAS):  # type: ignore[misc,call-arg]
     """The result: an error code."""
-
-
-__all__ = [
-    "AddRaftVoterRequest",
-    "AddRaftVoterResponse",
-    "RemoveRaftVoterRequest",
-    "RemoveRaftVoterResponse",
-    "UnregisterBrokerRequest",
-    "UnregisterBrokerResponse",
-]

@@ -46,7 +46,7 @@ def _set(admin: Any, node_id: int, about: str, *, is_drained: bool) -> None:
     """Have the controller drain a broker, or end that.
 
     Raises:
-        CommandFailedError: it is refused, as where nobody could take the partitions.
+        CommandFailedError: it is refused, as where no other broker could take the partitions.
     """
     from kafka.admin import ConfigResource
 

@@ -70,7 +70,7 @@ def _levels(admin: Any) -> tuple[int, int, int]:
     """The level of the cluster, and the oldest and newest that some broker reads.
 
     Raises:
-        CommandFailedError: the broker tells none.
+        CommandFailedError: the broker reports none.
     """
     told = admin.describe_features().get(LEVEL_FEATURE)
     if told is None:

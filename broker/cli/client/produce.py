@@ -206,7 +206,7 @@ class Sender:
         """Print how many records arrived.
 
         Raises:
-            CommandFailedError: some were refused, or nobody knows whether they arrived.
+            CommandFailedError: some were refused, or it is not known whether they arrived.
         """
         emit_for_programs(
             {"topic": self._topic, "records": self.sent, "failed": self.failed}, output=output

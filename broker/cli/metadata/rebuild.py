@@ -198,7 +198,7 @@ async def _read(
 ) -> _Contents:
     """Read what the snapshot does not know: the indexes, and all of the objects that may continue a stream.
 
-    Only the records themselves tell at which epoch they were written.
+    Only the records themselves have the epoch at which they were written.
     """
     from headrace.metadata.offline.rebuilding import continues, unknown_objects
     from headrace.storage.audit.check_many import check_many

@@ -40,14 +40,10 @@ def info(path: Path, output: str) -> None:
         report = {
             "cluster_id": found.cluster_id,
             "node_id": found.node_id,
-            "directory_id": str(found.directory_id) if found.directory_id.int else None,
+            "directory_id": str(found.directory_id),
             "in_use": found.in_use,
-            "term": None if hard_state is None else hard_state.term,
-            "voted_for": (
-                hard_state.voted_for
-                if hard_state is not None and hard_state.voted_for >= 0
-                else None
-            ),
+            "term": hard_state.term,
+            "voted_for": (hard_state.voted_for if hard_state.voted_for >= 0 else None),
             "snapshot_index": found.snapshot_id.index or None,
             "snapshot_term": found.snapshot_id.term or None,
             "entries": len(found.entries),

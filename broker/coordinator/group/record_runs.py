@@ -1,8 +1,8 @@
 """The records of a batch; committed offsets that follow each other alike are read as one run. Pure.
 
 A commit, and a rewrite of the log, write one record after the other that differ only in offset delta, partition,
-offset, leader epoch and commit timestamp: everything else is the same, and in the same place. So the first one is read
-field by field, and tells what the next ones have to look like. A load of a million offsets takes most of them by this.
+offset, leader epoch and commit timestamp: everything else is the same, and at the same bytes. So the first one is read
+field by field, and gives the layout of the next ones. A load of a million offsets takes most of them by this.
 """
 
 from collections.abc import Iterator
@@ -36,8 +36,8 @@ class _Layout(NamedTuple):
 
     fields: Struct
     lead_bytes: int  # the record's length, its attributes and its timestamp delta
-    delta_mask: int  # of an offset delta: which bits tell how long it is,
-    delta_length: int  # and what they tell
+    delta_mask: int  # of an offset delta: the bits that have its length,
+    delta_length: int  # and their value
     key_length: bytes
     value_begin: bytes  # its length, and its version
 
@@ -79,7 +79,7 @@ def _read_run(
         headers
         or not value.startswith(_VERSION)
         or value[_METADATA_AT] != _NO_METADATA
-        or data.find(owner, end, end + size_bytes) < 0  # nor would what follows tell
+        or data.find(owner, end, end + size_bytes) < 0  # nor would what follows have another length
     ):
         return run, 1
     layout = _layout(size_bytes, 1 if offset_delta in _SHORT_DELTAS else 2, len(key), len(value))

@@ -1,48 +1,9 @@
 """Records of `__consumer_offsets`, byte for byte as Apache Kafka writes them. Pure.
 
-A record's key and value each begin with an int16: the type of a key, the version of a value.
-Integers are big-endian; `string` is an int16 length and UTF-8, null is -1; `bytes` has an int32
-length.
-
-OffsetCommitKey (version 0 or 1; written: 1), what a committed offset belongs to:
-
-    offset | bytes | type   | field     | meaning
-    0      | 2     | int16  | version   | 1
-    2      | 2+n   | string | group     |
-    ..     | 2+n   | string | topic     |
-    ..     | 4     | int32  | partition |
-
-OffsetCommitValue (0 to 4; written: 4, or 1 when the client asked for a retention of its own):
-
-    bytes | type   | field            | versions | meaning
-    2     | int16  | version          | all      |
-    8     | int64  | offset           | all      | next offset to consume
-    4     | int32  | leader_epoch     | 3, 4     | of the last consumed record; -1 unknown
-    2+n   | string | metadata         | all      | the client's own note
-    8     | int64  | commit_timestamp | all      | ms since the epoch
-    8     | int64  | expire_timestamp | 1        | ms since the epoch; -1 none
-    ..    | tag 0  | topic_id         | 4        | 16 bytes; absent or zeros: unknown
-
-GroupMetadataKey (version 2 only): version int16, group string.
-
-GroupMetadataValue (0 to 4; written: 3), one generation of a classic group:
-
-    bytes | type            | field                   | versions | meaning
-    2     | int16           | version                 | all      |
-    2+n   | string          | protocol_type           | all      | "consumer"; empty: none yet
-    4     | int32           | generation              | all      |
-    2+n   | nullable string | protocol                | all      | null: no members
-    2+n   | nullable string | leader                  | all      | member id
-    8     | int64           | current_state_timestamp | 2+       | ms since the epoch; -1 unknown
-    4     | int32           | members                 | all      | count, then for each member:
-    2+n   | string          | member_id               | all      |
-    2+n   | nullable string | group_instance_id       | 3+       | static members (KIP-345)
-    2+n   | string          | client_id               | all      |
-    2+n   | string          | client_host             | all      |
-    4     | int32           | rebalance_timeout       | 1+       | ms; -1: the session timeout
-    4     | int32           | session_timeout         | all      | ms
-    4+n   | bytes           | subscription            | all      | metadata for the chosen protocol
-    4+n   | bytes           | assignment              | all      |
+A record's key begins with an int16, its type, and a value with its version; the fields are in
+`protocol/generator/tables/group_coordinator.txt`: OffsetCommitKey (types 0 and 1; written: 1), OffsetCommitValue
+(0 to 4; written: 4, or 1 when the client asked for a retention of its own), GroupMetadataKey (2) and
+GroupMetadataValue (0 to 4; written: 3), one generation of a classic group.
 
 Version 4 of both values is flexible (KIP-482): a string's or bytes' length is an unsigned varint
 of the length plus one, and tagged fields end each structure. Kafka 4.4 writes offsets in it, for
@@ -55,19 +16,31 @@ what is written.
 """
 
 import struct
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from headrace.broker.coordinator.runtime.record_fields import (
-    MAX_RECORD_BYTES,
-    CorruptRecordError,
-    FieldReader,
-    write_bytes,
-    write_compact_string,
-    write_nullable_string,
+from headrace.broker.coordinator.runtime.record_fields import MAX_RECORD_BYTES, CorruptRecordError
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.message_reading import (
+    read_blob,
+    read_c_blob,
+    read_c_count,
+    read_c_null_string,
+    read_c_string,
+    read_count,
+    read_null_string,
+    read_string,
+    skip_tags,
+)
+from headrace.protocol.message_writing import (
+    write_blob,
+    write_c_string,
+    write_null_string,
     write_string,
 )
+from headrace.protocol.primitives import UUID_BYTES, Reader
 
 NO_TIMESTAMP: Final = -1
 MAX_TIMESTAMP_MS: Final = 2**63 - 1  # what an int64 holds
@@ -80,7 +53,6 @@ _OFFSET_VALUE_VERSION_WITH_EXPIRY: Final = 1
 _GROUP_VALUE_VERSION: Final = 3
 _MAX_VALUE_VERSION: Final = 4
 
-_UUID_BYTES: Final = 16
 _PARTITION_BYTES: Final = 4  # at the end of an offset's key
 _ESTIMATED_FIELDS_BYTES: Final = 64  # of a record or a member: what is not a string of its owner
 _MAX_TOPIC_IDS_SHARED: Final = 4_096
@@ -95,6 +67,21 @@ _OFFSET_V4 = struct.Struct(">hqi")  # version, offset, leader epoch
 # As nearly all are: with empty metadata (its length, plus one), commit timestamp, and the topic id behind its tag.
 _PLAIN_OFFSET_V4 = struct.Struct(">hqiBq3s16s")
 _OFFSET_V1 = struct.Struct(">hq")  # version, offset
+_MEMBER_BYTES: Final = 6  # at least: the lengths of its strings and bytes
+
+
+class _Fields(NamedTuple):
+    """What reads strings, bytes, counts and the end of a structure; in flexible versions all of it is compact."""
+
+    string: Callable[[Reader], str]
+    null_string: Callable[[Reader], str | None]
+    blob: Callable[[Reader], bytes]
+    length: Callable[[Reader, int], int]
+    end: Callable[[Reader], None]
+
+
+_PLAIN: Final = _Fields(read_string, read_null_string, read_blob, read_count, lambda _: None)
+_COMPACT: Final = _Fields(read_c_string, read_c_null_string, read_c_blob, read_c_count, skip_tags)
 
 
 class OffsetCommitKey(NamedTuple):
@@ -172,13 +159,16 @@ def encode_record(record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
         CorruptRecordError: a string is longer than 32,767 bytes; callers check the strings of
             clients before.
     """
-    if isinstance(record, OffsetRecord):
-        return _encode_offset_key(record.key), (
-            None if record.value is None else _encode_offset_value(record.value)
+    try:
+        if isinstance(record, OffsetRecord):
+            return _encode_offset_key(record.key), (
+                None if record.value is None else _encode_offset_value(record.value)
+            )
+        return _encode_group_key(record.group), (
+            None if record.value is None else _encode_group_value(record.value)
         )
-    return _encode_group_key(record.group), (
-        None if record.value is None else _encode_group_value(record.value)
-    )
+    except struct.error as error:
+        raise CorruptRecordError(f"a string or a number is too large: {error}") from error
 
 
 def estimated_group_bytes(group: str, value: GroupMetadataValue | None) -> int:
@@ -215,26 +205,33 @@ def decode_record(key: bytes | None, value: bytes | None) -> CoordinatorRecord |
     """
     if key is None:
         raise CorruptRecordError("record without a key")
+    try:
+        return _decode_record(key, value)
+    except (ProtocolError, UnicodeDecodeError) as error:
+        raise CorruptRecordError(str(error)) from error
+
+
+def _decode_record(key: bytes, value: bytes | None) -> CoordinatorRecord | None:
     kind = int.from_bytes(key[:2])
     if kind in (0, _OFFSET_KEY_VERSION):
         group, topic = _group_and_topic(key[2:-_PARTITION_BYTES])
         partition = int.from_bytes(key[-_PARTITION_BYTES:], signed=True)
         offset_key = OffsetCommitKey(group, topic, partition)
         return OffsetRecord(offset_key, None if value is None else _decode_offset_value(value))
-    reader = FieldReader(key)
-    if reader.int16() != _GROUP_KEY_VERSION:
+    reader = Reader(memoryview(key))
+    if reader.fixed(_INT16) != (_GROUP_KEY_VERSION,):
         return None
-    group = reader.string()
-    reader.expect_end()
+    group = read_string(reader)
+    _expect_end(reader)
     return GroupRecord(group, None if value is None else _decode_group_value(value))
 
 
 @lru_cache(maxsize=_MAX_OWNERS_SHARED)
 def _group_and_topic(data: bytes) -> tuple[str, str]:
     """Read what an offset's key begins with, the same objects each time: many partitions have it in common."""
-    reader = FieldReader(data)
-    found = reader.string(), reader.string()
-    reader.expect_end()
+    reader = Reader(memoryview(data))
+    found = read_string(reader), read_string(reader)
+    _expect_end(reader)
     return found
 
 
@@ -249,7 +246,7 @@ def _encode_offset_key(key: OffsetCommitKey) -> bytes:
 def _encode_offset_value(value: OffsetCommitValue) -> bytes:
     if value.expire_timestamp_ms == NO_TIMESTAMP:
         out = bytearray(_OFFSET_V4.pack(_OFFSET_VALUE_VERSION, value.offset, value.leader_epoch))
-        write_compact_string(out, value.metadata)
+        write_c_string(out, value.metadata)
         out += _INT64.pack(value.commit_timestamp_ms)
         out += _NO_TAGS if value.topic_id is None else _TOPIC_ID_TAG + value.topic_id.bytes
         return bytes(out)
@@ -269,27 +266,27 @@ def _decode_offset_value(data: bytes) -> OffsetCommitValue:
             return OffsetCommitValue(
                 offset, leader_epoch, "", committed_ms, NO_TIMESTAMP, _topic_id(uuid)
             )
-    reader = FieldReader(data)
-    version = _value_version(reader, "OffsetCommitValue")
-    offset = reader.int64()
-    leader_epoch = reader.int32() if version >= 3 else NO_LEADER_EPOCH
-    metadata = reader.string()
-    committed_ms = reader.int64()
-    expire_ms = reader.int64() if version == 1 else NO_TIMESTAMP
+    reader, version, fields = _begin_value(data, "OffsetCommitValue")
+    (offset,) = reader.fixed(_INT64)
+    (leader_epoch,) = reader.fixed(_INT32) if version >= 3 else (NO_LEADER_EPOCH,)
+    metadata = fields.string(reader)
+    (committed_ms,) = reader.fixed(_INT64)
+    (expire_ms,) = reader.fixed(_INT64) if version == 1 else (NO_TIMESTAMP,)
     topic_id = None
-    for tag, field in reader.tagged_fields():
-        if tag == 0:
-            topic_id = _topic_id(bytes(field))
-    reader.expect_end()
+    if fields is _COMPACT:
+        topic_id = reader.tagged_fields({0: _read_topic_id}).get(0)
+    _expect_end(reader)
     return OffsetCommitValue(offset, leader_epoch, metadata, committed_ms, expire_ms, topic_id)
 
 
 @lru_cache(maxsize=_MAX_TOPIC_IDS_SHARED)
 def _topic_id(data: bytes) -> UUID | None:
     """Return a topic id, the same object each time: a log names few topics."""
-    if len(data) != _UUID_BYTES:
-        raise CorruptRecordError(f"topic id has {len(data)} bytes instead of 16")
     return UUID(bytes=data) if any(data) else None
+
+
+def _read_topic_id(reader: Reader) -> UUID | None:
+    return _topic_id(bytes(reader.take(UUID_BYTES)))
 
 
 def _encode_group_key(group: str) -> bytes:
@@ -302,48 +299,45 @@ def _encode_group_value(value: GroupMetadataValue) -> bytes:
     out = bytearray(_INT16.pack(_GROUP_VALUE_VERSION))
     write_string(out, value.protocol_type)
     out += _INT32.pack(value.generation)
-    write_nullable_string(out, value.protocol)
-    write_nullable_string(out, value.leader)
+    write_null_string(out, value.protocol)
+    write_null_string(out, value.leader)
     out += _INT64.pack(value.current_state_timestamp_ms)
     out += _INT32.pack(len(value.members))
     for member in value.members:
         write_string(out, member.member_id)
-        write_nullable_string(out, member.group_instance_id)
+        write_null_string(out, member.group_instance_id)
         write_string(out, member.client_id)
         write_string(out, member.client_host)
         out += _INT32.pack(member.rebalance_timeout_ms)
         out += _INT32.pack(member.session_timeout_ms)
-        write_bytes(out, member.subscription)
-        write_bytes(out, member.assignment)
+        write_blob(out, member.subscription)
+        write_blob(out, member.assignment)
     return bytes(out)
 
 
 def _decode_group_value(data: bytes | memoryview) -> GroupMetadataValue:
-    reader = FieldReader(data)
-    version = _value_version(reader, "GroupMetadataValue")
-    protocol_type = reader.string()
-    generation = reader.int32()
-    protocol = reader.nullable_string()
-    leader = reader.nullable_string()
-    timestamp_ms = reader.int64() if version >= 2 else NO_TIMESTAMP
-    members = tuple(_decode_member(reader, version) for _ in range(reader.array_length()))
-    reader.skip_tagged_fields()
-    reader.expect_end()
+    reader, version, fields = _begin_value(data, "GroupMetadataValue")
+    protocol_type = fields.string(reader)
+    (generation,) = reader.fixed(_INT32)
+    protocol, leader = fields.null_string(reader), fields.null_string(reader)
+    (timestamp_ms,) = reader.fixed(_INT64) if version >= 2 else (NO_TIMESTAMP,)
+    count = fields.length(reader, _MEMBER_BYTES)
+    members = tuple(_decode_member(reader, version, fields) for _ in range(count))
+    fields.end(reader)
+    _expect_end(reader)
     if len({member.member_id for member in members}) != len(members):
         raise CorruptRecordError("two members have the same id")
     return GroupMetadataValue(protocol_type, generation, protocol, leader, timestamp_ms, members)
 
 
-def _decode_member(reader: FieldReader, version: int) -> MemberMetadata:
-    member_id = reader.string()
-    instance_id = reader.nullable_string() if version >= 3 else None
-    client_id = reader.string()
-    client_host = reader.string()
-    rebalance_timeout_ms = reader.int32() if version >= 1 else -1
-    session_timeout_ms = reader.int32()
-    subscription = reader.read_bytes()
-    assignment = reader.read_bytes()
-    reader.skip_tagged_fields()
+def _decode_member(reader: Reader, version: int, fields: _Fields) -> MemberMetadata:
+    member_id = fields.string(reader)
+    instance_id = fields.null_string(reader) if version >= 3 else None
+    client_id, client_host = fields.string(reader), fields.string(reader)
+    (rebalance_timeout_ms,) = reader.fixed(_INT32) if version >= 1 else (-1,)
+    (session_timeout_ms,) = reader.fixed(_INT32)
+    subscription, assignment = fields.blob(reader), fields.blob(reader)
+    fields.end(reader)
     return MemberMetadata(
         member_id,
         instance_id,
@@ -356,9 +350,16 @@ def _decode_member(reader: FieldReader, version: int) -> MemberMetadata:
     )
 
 
-def _value_version(reader: FieldReader, name: str) -> int:
-    version = reader.int16()
+def _begin_value(data: bytes | memoryview, name: str) -> tuple[Reader, int, _Fields]:
+    """Read the version of a value; return what reads the rest."""
+    reader = Reader(memoryview(data))
+    (version,) = reader.fixed(_INT16)
     if not 0 <= version <= _MAX_VALUE_VERSION:
         raise CorruptRecordError(f"{name} has unknown version {version}")
-    reader.flexible = version == _MAX_VALUE_VERSION
-    return version
+    return reader, version, _COMPACT if version == _MAX_VALUE_VERSION else _PLAIN
+
+
+def _expect_end(reader: Reader) -> None:
+    left = len(reader.data) - reader.position
+    if left:
+        raise CorruptRecordError(f"{left} bytes left after the last field")

@@ -5,7 +5,7 @@ far is durable, so no answer depends on records that could still be lost. One ap
 records that were decided on during the previous append. If an append fails, its outcome is unknown and
 memory may be ahead of the log: all waiting requests fail with NOT_COORDINATOR, so that clients look for
 the coordinator again, and the shard is loaded again before it answers anything. The same after an exception
-that nobody expected of an operation, which belongs to its client; one at a deadline or in a load ends the node.
+of an operation that was not expected, which belongs to its client; one at a deadline or in a load ends the node.
 
 Between two appends the log may be written again, see `rewriting`.
 """

@@ -25,7 +25,7 @@ class CoordinatorLog(Protocol):
     def read(self) -> AsyncIterator[memoryview | DamagedRange]:
         """Yield every record batch from the log start to the current end, in order.
 
-        In the place of batches that are damaged or missing it yields which offsets they had.
+        For batches that are damaged or missing it yields the offsets that they had.
         A view is valid until the next one is requested; it holds one or more whole batches. What a deletion
         was to take may be left out, whether it is known to be done or not.
         """

@@ -15,25 +15,15 @@ from headrace.pipeline.source.catalog import TopicPartition
 from headrace.pipeline.source.errors import OptionError, SourceError
 from headrace.pipeline.source.tail.connection import BrokerConnection
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.client.fetch import (
+from headrace.protocol.errors import RETRIABLE, ErrorCode, ProtocolError
+from headrace.protocol.fetch.client import (
     FETCH_VERSION,
     FetchedPartition,
     decode_fetch_response,
     encode_fetch_request,
 )
-from headrace.protocol.client.list_offsets import (
-    LIST_OFFSETS_VERSION,
-    decode_list_offsets_response,
-    encode_list_offsets_request,
-)
-from headrace.protocol.client.metadata import (
-    METADATA_VERSION,
-    ClusterMetadata,
-    TopicMetadata,
-    decode_metadata_response,
-    encode_metadata_request,
-)
-from headrace.protocol.errors import RETRIABLE, ErrorCode, ProtocolError
+from headrace.protocol.generated.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from headrace.protocol.generated.metadata import MetadataRequest, MetadataResponse
 
 PATIENCE_S: Final = 120.0  # as Spark's Kafka source waits for records by default
 TOPIC_PATIENCE_S: Final = 5.0  # a broker may not know yet what the metadata say
@@ -42,6 +32,11 @@ LONGEST_PAUSE_S: Final = 2.0
 FETCH_BYTES: Final = 8 << 20  # of one Fetch, unless a single batch is larger
 FETCH_WAIT_MS: Final = 500
 MAX_PARTITIONS_OF_REQUEST: Final = 10_000
+METADATA_VERSION: Final = 12
+LIST_OFFSETS_VERSION: Final = 7
+LATEST_TIMESTAMP: Final = -1
+EARLIEST_TIMESTAMP: Final = -2
+_CONSUMER: Final = -1
 
 T = TypeVar("T")
 
@@ -72,12 +67,21 @@ class _NotNowError(Exception):
     """An answer that a later attempt may better."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    """A topic as a broker knows it."""
+
+    topic_id: UUID | None
+    error_code: int
+    leaders: Mapping[int, int]  # node id by partition; -1: there is none now
+
+
 @dataclass
 class _Leaders:
     """What the newest Metadata said; empty once something in it was wrong."""
 
     brokers: Mapping[int, tuple[str, int]] = field(default_factory=dict)
-    topics: dict[str, TopicMetadata] = field(default_factory=dict)
+    topics: dict[str, _Topic] = field(default_factory=dict)
 
 
 class Brokers:
@@ -147,7 +151,8 @@ class Brokers:
             if not self._known_topics([name.topic], {name.topic: topic_id}):
                 raise TopicGoneError(name.topic)
             address = self._leader(name)
-            found = decode_fetch_response(self._ask(address, ApiKey.FETCH, FETCH_VERSION, body))
+            answer = self._ask(address, lambda it: it.ask(ApiKey.FETCH, FETCH_VERSION, body))
+            found = decode_fetch_response(answer)
             if found.error_code != ErrorCode.OFFSET_OUT_OF_RANGE:
                 _check(found.error_code, f"{name.topic}-{name.partition} at {_shown(address)}")
             return found
@@ -164,11 +169,17 @@ class Brokers:
             topics.setdefault(name.topic, {})[name.partition] = timestamp
         found: dict[TopicPartition, int] = {}
         for address, topics in by_leader.items():
-            body = encode_list_offsets_request(topics, isolation_level)
-            answer = self._ask(address, ApiKey.LIST_OFFSETS, LIST_OFFSETS_VERSION, body)
-            for (topic, partition), it in decode_list_offsets_response(answer).items():
-                _check(it.error_code, f"{topic}-{partition} at {_shown(address)}")
-                found[TopicPartition(topic, partition)] = it.offset
+            ask = partial(
+                BrokerConnection.ask_for,
+                answer=ListOffsetsResponse,
+                request=_list_offsets(topics, isolation_level),
+                version=LIST_OFFSETS_VERSION,
+            )
+            for topic in self._ask(address, ask).topics:
+                for it in topic.partitions:
+                    name = TopicPartition(topic.name, it.partition_index)
+                    _check(it.error_code, f"{name.topic}-{name.partition} at {_shown(address)}")
+                    found[name] = it.offset
         if found.keys() != wanted.keys():
             raise _NotNowError("an answer lacks partitions")
         return found
@@ -194,20 +205,22 @@ class Brokers:
     def _learn(self, names: Sequence[str]) -> None:
         """Ask the first broker that answers for topics and leaders."""
         found = self._patiently("the cluster", lambda: self._metadata(names))
-        self._leaders.brokers = found.brokers
+        self._leaders.brokers = {it.node_id: (it.host, it.port) for it in found.brokers}
         for it in found.topics:
-            self._leaders.topics[it.name] = it
+            assert isinstance(it, MetadataResponse.MetadataResponseTopic)
+            leaders = {
+                partition.partition_index: partition.leader_id for partition in it.partitions
+            }
+            self._leaders.topics[it.name or ""] = _Topic(it.topic_id, it.error_code, leaders)
         if not self._leaders.topics.keys() >= set(names):
             raise SourceError("the brokers' metadata lack topics that were asked for")
 
-    def _metadata(self, names: Sequence[str]) -> ClusterMetadata:
+    def _metadata(self, names: Sequence[str]) -> MetadataResponse:
         failures = []
         known = [*map(_address, self._access.addresses), *self._leaders.brokers.values()]
         for address in dict.fromkeys(known):
             try:
-                body = encode_metadata_request(names)
-                answer = self._ask(address, ApiKey.METADATA, METADATA_VERSION, body)
-                found = decode_metadata_response(answer)
+                found = self._ask(address, partial(ask_metadata, names=names))
             except (OSError, ProtocolError) as error:
                 failures.append(f"{_shown(address)}: {error}")
                 continue
@@ -226,12 +239,12 @@ class Brokers:
             raise _NotNowError(f"{name.topic}-{name.partition} has no leader")
         return self._leaders.brokers[leader_id]
 
-    def _ask(self, address: tuple[str, int], key: ApiKey, version: int, body: bytes) -> memoryview:
+    def _ask(self, address: tuple[str, int], ask: Callable[[BrokerConnection], T]) -> T:
         connection = self._connections.get(address)
         try:
             if connection is None:
                 connection = self._connections[address] = BrokerConnection(*address)
-            return connection.ask(key, version, body)
+            return ask(connection)
         except (OSError, ProtocolError):
             self._connections.pop(address, None)
             if connection is not None:
@@ -263,9 +276,43 @@ class Brokers:
         self._leaders.topics.clear()
 
 
+def ask_metadata(connection: BrokerConnection, names: Sequence[str]) -> MetadataResponse:
+    """Ask a broker for the cluster and for some topics, none of which is created.
+
+    Raises:
+        OSError, ProtocolError: as of `BrokerConnection.ask`.
+    """
+    request = MetadataRequest(
+        topics=[MetadataRequest.MetadataRequestTopic(name=it) for it in names],
+        allow_auto_topic_creation=False,
+    )
+    found: MetadataResponse = connection.ask_for(MetadataResponse, request, METADATA_VERSION)
+    return found
+
+
+def _list_offsets(
+    timestamps: Mapping[str, Mapping[int, int]], isolation_level: int
+) -> ListOffsetsRequest:
+    topic = ListOffsetsRequest.ListOffsetsTopic
+    return ListOffsetsRequest(
+        replica_id=_CONSUMER,
+        isolation_level=isolation_level,
+        topics=[
+            topic(
+                name=name,
+                partitions=[
+                    topic.ListOffsetsPartition(partition_index=index, timestamp=time)
+                    for index, time in partitions.items()
+                ],
+            )
+            for name, partitions in timestamps.items()
+        ],
+    )
+
+
 def _give_up(what: str, error: Exception) -> NoReturn:
     raise SourceError(
-        f"option tail=broker: no broker tells about {what} for {PATIENCE_S:.0f} s: {str(error)[:500]}. Addresses are "
+        f"option tail=broker: no broker answers for {what} for {PATIENCE_S:.0f} s: {str(error)[:500]}. Addresses are "
         f"those of kafka.bootstrap.servers, and what the brokers advertise; tail=none asks none"
     ) from error
 

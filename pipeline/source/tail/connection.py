@@ -1,7 +1,7 @@
 """A connection to a broker: one request at a time, with a bound on time and on the size of an answer."""
 
 import socket
-from typing import Final
+from typing import Any, Final
 
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
@@ -11,11 +11,14 @@ from headrace.protocol.headers import (
     encode_request_header,
     parse_response_header,
 )
+from headrace.protocol.message_class import KafkaMessage
+from headrace.protocol.primitives import Reader
 
 CONNECT_TIMEOUT_S: Final = 10.0
 ANSWER_TIMEOUT_S: Final = 60.0  # of one wait for bytes: what is asked for may be cold
 # The largest batch that is decoded, and room for what is around it.
 MAX_ANSWER_BYTES: Final = (256 + 16) << 20
+MAX_ELEMENTS: Final = 1 << 20  # of the arrays of an answer together
 _CLIENT_ID: Final = "headrace-spark"
 
 
@@ -49,6 +52,16 @@ class BrokerConnection:
         if correlation_id != self._correlation_id:
             raise ProtocolError(f"answer {correlation_id} to request {self._correlation_id}")
         return answer[position:]
+
+    def ask_for(self, answer: type[KafkaMessage], request: KafkaMessage, version: int) -> Any:
+        """Send a request and decode the answer; errors as of `ask`."""
+        body = bytearray()
+        request.WRITE[version - request.MIN_VERSION](body, request)
+        payload = self.ask(ApiKey(request.API_KEY), version, bytes(body))
+        try:
+            return answer.READ[version - answer.MIN_VERSION](Reader(payload, MAX_ELEMENTS))
+        except UnicodeDecodeError as cause:
+            raise ProtocolError(f"malformed {answer.__name__}") from cause
 
     def close(self) -> None:
         """Close it; harmless when it is closed."""

@@ -13,6 +13,7 @@ from headrace.pipeline.columns.selection import WantedRows
 from headrace.pipeline.source.catalog import TopicPartition
 from headrace.pipeline.source.errors import DataLossError, SourceError
 from headrace.pipeline.source.tail.brokers import (
+    EARLIEST_TIMESTAMP,
     PATIENCE_S,
     BrokerAccess,
     Brokers,
@@ -20,9 +21,8 @@ from headrace.pipeline.source.tail.brokers import (
     TopicGoneError,
 )
 from headrace.pipeline.source.transactions import visible_batches
-from headrace.protocol.client.fetch import FetchedPartition
-from headrace.protocol.client.list_offsets import EARLIEST_TIMESTAMP
 from headrace.protocol.errors import ErrorCode
+from headrace.protocol.fetch.client import FetchedPartition
 from headrace.protocol.records.batch import (
     LENGTH_OVERHEAD_BYTES,
     BatchHeader,
@@ -57,7 +57,7 @@ class TailReader:
         """Yield `pyarrow.RecordBatch`es with the rows of a part.
 
         Raises:
-            DataLossError: offsets are gone, and that is to be told.
+            DataLossError: offsets are gone, and failOnDataLoss is true.
             SourceError: the brokers do not give the records, or damaged ones.
         """
         for start, fetched in self.fetched(part, is_read_committed=self._access.is_read_committed):

@@ -10,7 +10,6 @@ from headrace.config.describe import (
     describe_topic,
 )
 from headrace.config.dynamic_keys import DRAIN_KEY
-from headrace.config.load import load
 from headrace.config.server_keys import SERVER_KEYS
 from headrace.config.topic_keys import TOPIC_CONFIGS
 
@@ -111,12 +110,3 @@ def test_cluster_wide_settings_show_only_what_is_set():
     entry = one(describe_broker_defaults({"log.retention.ms": "3"}))
     assert (entry.name, entry.value) == ("log.retention.ms", "3")
     assert entry.source is ConfigSource.DYNAMIC_DEFAULT_BROKER
-
-
-def test_a_value_that_was_set_by_an_old_name_is_shown_by_the_new_one():
-    loaded = load(environment={}, overrides=["metadata.snapshot.publish.interval.ms=5000"])
-    entries = describe_broker(BrokerLayers(static=loaded.config.static))
-    (entry,) = [it for it in entries if it.name.endswith("metadata.snapshot.publish.interval.ms")]
-    assert entry.name == "headrace.metadata.snapshot.publish.interval.ms"
-    assert (entry.value, entry.source) == ("5000", ConfigSource.STATIC_BROKER)
-    assert {synonym.name for synonym in entry.synonyms} == {entry.name}

@@ -35,8 +35,8 @@ def test_kafkas_variables_are_settings():
         ("HEADRACE_S3_DATA_BUCKETS", "s3.data.buckets"),
         ("KAFKA_HEADRACE_LOG_LEVEL", "headrace.log.level"),
         ("HEADRACE_WAL_ACCEPT_LOSS", "headrace.wal.accept.loss"),
-        ("HEADRACE_S3_WAL_ACCEPT_LOSS", "s3.wal.accept.loss"),
-        ("KAFKA_S3_WAL_ACCEPT_LOSS", "s3.wal.accept.loss"),
+        ("HEADRACE_S3_WAL_CACHE_SIZE", "s3.wal.cache.size"),
+        ("KAFKA_S3_WAL_CACHE_SIZE", "s3.wal.cache.size"),
     ],
 )
 def test_our_prefix_is_not_needed_twice(name, key):

@@ -50,11 +50,6 @@ def test_the_defaults_go_together():
         ),
         (
             "wal",
-            WalConfig(max_record_bytes=1000),
-            ("message.max.bytes", "headrace.wal.record.bytes.max"),
-        ),
-        (
-            "wal",
             WalConfig(max_window_bytes=2 * MIB),
             ("message.max.bytes", "headrace.wal.window.bytes.max"),
         ),

@@ -1,4 +1,4 @@
-"""What each target of the Makefile installs before it begins: no demonstration waits for the build of a server."""
+"""What each target of the Makefile installs before it begins: the demonstration waits for no build of a server."""
 
 import re
 import subprocess
@@ -14,7 +14,6 @@ from tests.environment.spark import SPARK_VERSION
 STAGES = {
     "run": "run",
     "demo": "demo",
-    "pipeline-demo": "demo",
     "lint": "check",
     "types": "check",
     "imports": "check",
@@ -45,9 +44,9 @@ def test_a_target_installs_what_it_needs(target: str, tmp_path: Path) -> None:
     assert set(stages[1:]) <= ({"check"} if STAGES[target] == "test" else set())
 
 
-def test_a_demonstration_needs_spark_its_connector_and_one_client() -> None:
+def test_the_demonstration_needs_spark_and_its_connector() -> None:
     names = {name for chain in CHAINS["demo"] for name, _ in chain}
-    assert names == {"Java 17", "kcat", "Spark's Kafka connector"}
+    assert names == {"Java 17", "Spark's Kafka connector"}
     assert names < {name for chain in CHAINS["test"] for name, _ in chain}
 
 

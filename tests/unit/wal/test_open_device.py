@@ -22,8 +22,8 @@ def no_aio(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aio_device.platform, "machine", lambda: "pdp11")
 
 
-def test_auto_takes_aio_where_it_works(tmp_path: Path) -> None:
-    assert asyncio.run(io_of(tmp_path / "wal", "auto")) == "aio"
+def test_auto_takes_both_where_aio_works(tmp_path: Path) -> None:
+    assert asyncio.run(io_of(tmp_path / "wal", "auto")) == "both"
 
 
 def test_auto_takes_threads_where_there_is_no_aio(

@@ -174,7 +174,7 @@ class Session:
             sampler = _Sampler(self._config.path) if counted else None
             figures = await self._measure(driver, load)
             samples = [] if sampler is None else sampler.end()
-            self.io = wal.device.io  # which `auto` has come to
+            self.io = wal.device.io  # which `auto` has chosen
         finally:
             driver.end()
             await wal.shutdown()

@@ -14,11 +14,16 @@ coordinator looks.
 """
 
 from collections.abc import Iterable
+from struct import Struct
 from typing import Final
 
-from headrace.broker.coordinator.runtime.record_fields import CorruptRecordError, FieldReader
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.message_reading import read_count, read_string
+from headrace.protocol.primitives import Reader
 
 PROTOCOL_TYPE: Final = "consumer"
+_VERSION: Final = Struct(">h")
+_MIN_TOPIC_BYTES: Final = 2  # the length of its name
 
 
 def subscribed_topics(subscriptions: Iterable[bytes]) -> frozenset[str] | None:
@@ -26,10 +31,11 @@ def subscribed_topics(subscriptions: Iterable[bytes]) -> frozenset[str] | None:
     topics: set[str] = set()
     try:
         for subscription in subscriptions:
-            reader = FieldReader(subscription)
-            if reader.int16() < 0:
+            reader = Reader(memoryview(subscription))
+            if reader.fixed(_VERSION) < (0,):
                 return None
-            topics.update(reader.string() for _ in range(reader.array_length()))
-    except CorruptRecordError:
+            count = read_count(reader, _MIN_TOPIC_BYTES)
+            topics.update(read_string(reader) for _ in range(count))
+    except (ProtocolError, UnicodeDecodeError):
         return None
     return frozenset(topics)

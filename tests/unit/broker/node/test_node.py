@@ -25,15 +25,12 @@ from headrace.config.node import (
     WalConfig,
 )
 from headrace.metadata.errors import NodeFencedError
-from headrace.storage.drain import DrainReport
 from headrace.wal.errors import WalLockedError
 from headrace.wal.port import Medium
 
 DEADLINE_S = 10
 FENCED = ExceptionGroup("", [NodeFencedError("expired")])
-ADDRESS = BrokerAddress(
-    "127.0.0.1", 9092, "file:///bucket", "wal", Medium.DIRECT, DrainReport({}, 0, 0, 0, 0, 0, 0)
-)
+ADDRESS = BrokerAddress("127.0.0.1", 9092, "file:///bucket", "wal", Medium.DIRECT)
 
 Script = Callable[["Role"], Coroutine[Any, Any, None]]
 

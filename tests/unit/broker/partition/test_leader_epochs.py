@@ -13,8 +13,6 @@ def epochs() -> LeaderEpochs:
 
 def test_only_the_first_batch_of_a_newer_epoch_counts() -> None:
     assert epochs().starts == (EpochStart(0, 0), EpochStart(2, 10), EpochStart(5, 30))
-    assert epochs().latest == 5
-    assert LeaderEpochs().latest == -1
 
 
 def test_the_end_of_an_epoch_is_the_start_of_the_next_with_data() -> None:

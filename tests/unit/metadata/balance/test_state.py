@@ -47,7 +47,7 @@ def test_it_can_be_switched_off():
 def test_a_broker_that_tells_nothing_is_waited_for(cluster):
     cluster.now_ms += WINDOW_MS // 5 + 1
     cluster.tell(1)
-    assert "brokers [2] have not told their loads lately" in cluster.waits_for()
+    assert "brokers [2] have not reported their loads lately" in cluster.waits_for()
     cluster.tell(2)
     assert cluster.waits_for() is None
 
@@ -58,7 +58,7 @@ def test_a_broker_that_has_registered_again_is_waited_for(cluster):
     cluster.controller.begin_log(2)
     assert cluster.waits_for() == "a broker has come or gone: 30 s are left"
     cluster.now_ms += WINDOW_MS // CALMS_PER_WINDOW
-    assert "brokers [2] have not told their loads lately" in cluster.waits_for()
+    assert "brokers [2] have not reported their loads lately" in cluster.waits_for()
 
 
 def test_below_the_level_of_moves_nothing_is_planned(cluster):

@@ -1,8 +1,7 @@
 import msgspec
 import pytest
 
-from headrace.config.definition import Between
-from headrace.config.server_keys import SERVER_KEYS
+from headrace.config.node import StorageConfig
 from headrace.metadata.controller.objects import MAX_EXPIRED_PER_DECISION, MAX_PREPARE_TTL_MS
 from headrace.metadata.rpc.requests import ForgetObjects, PrepareObjects
 from headrace.protocol.errors import ErrorCode
@@ -82,7 +81,5 @@ def test_only_destroyed_objects_are_forgotten(controller, streams):
     assert committed not in controller.image.objects.destroyed
 
 
-def test_no_time_to_live_that_can_be_configured_is_refused():
-    assert SERVER_KEYS["headrace.object.prepare.ttl.ms"].valid == Between(
-        60_000, MAX_PREPARE_TTL_MS
-    )
+def test_the_time_to_live_of_brokers_is_not_refused():
+    assert StorageConfig().object_prepare_ttl_ms <= MAX_PREPARE_TTL_MS

@@ -16,9 +16,6 @@ from headrace.metadata.records.entry import LogEntry
 
 LIFE = 0x1122334455667788
 GOLDEN_HEADER = bytes.fromhex("48524d4c 0002 0000 0000000000000005 1122334455667788 00000009")
-GOLDEN_HEADER_1 = bytes.fromhex(
-    "48524d4c 0001 0000 0000000000000005 1122334455667788 ba26f8db 00000000"
-)
 GOLDEN_FRAME = bytes.fromhex(
     "48524d45 e3536eff 00000003 0000000000000005 0000000000000002 0000000000000004 616263"
 )
@@ -44,7 +41,6 @@ def test_golden_bytes():
     assert header.startswith(GOLDEN_HEADER)
     assert len(header) == SEGMENT_HEADER_BYTES
     assert decode_segment_header(header) == (5, LIFE, 9)
-    assert decode_segment_header(GOLDEN_HEADER_1) == (5, LIFE, 0)
     assert encode_group([entry(5)], synced_index=4, segment_id=LIFE) == GOLDEN_FRAME
     assert len(GOLDEN_FRAME) == FRAME_HEADER_BYTES + 3
 

@@ -1,17 +1,14 @@
 import os
 import stat
-import struct
 from pathlib import Path
 
 import pytest
-from crc32c import crc32c
 
 from headrace.metadata.errors import MetadataLogCorruptError, MetadataLogFailedError
 from headrace.metadata.log.contents import INSTALL_SUFFIX, SNAPSHOT_SUFFIX, has_log
 from headrace.metadata.log.entry_format import (
     FRAME_HEADER_BYTES,
     SEGMENT_HEADER_BYTES,
-    encode_group,
 )
 from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.os_directory import OsDirectory
@@ -569,21 +566,6 @@ def test_a_cut_that_fails_ends_all_writing(tmp_path):
         append(files, entry(3))
     files.close()
     assert indexes(opened(tmp_path)[1]) == [1, 2]
-
-
-def test_a_log_of_the_format_before_is_read_and_goes_on(tmp_path):
-    fields = struct.pack(">4sHHQQ", b"HRML", 1, 0, 1, 5)
-    group = encode_group([entry(1), entry(2)], synced_index=0, segment_id=5)
-    path = tmp_path / f"{1:020d}.log"
-    path.write_bytes(fields + struct.pack(">II", crc32c(fields), 0) + group)
-
-    files, recovered = opened(tmp_path)
-    assert indexes(recovered) == [1, 2]
-    append(files, entry(3))
-    files.truncate(2, 78)
-    append(files, entry(2, 2))
-    files.close()
-    assert opened(tmp_path)[1].entries == [entry(1), entry(2, 2)]
 
 
 # Snapshots of the leader

@@ -2,10 +2,9 @@ import os
 from uuid import UUID
 
 import pytest
-from crc32c import crc32c
 
 from headrace.metadata.errors import MetadataLogCorruptError
-from headrace.metadata.log.entry_format import NOT_PROVEN, ProvenEnd
+from headrace.metadata.log.entry_format import ProvenEnd
 from headrace.metadata.log.hard_state import (
     HARD_STATE_FILE,
     MAX_SLOT_BYTES,
@@ -19,7 +18,6 @@ from headrace.metadata.raft.effects import FRESH, NOBODY, HardState
 from headrace.metadata.raft.messages import Disk
 from headrace.metadata.raft.plausibility import MAX_DISKS
 
-VERSION_1_SLOT = bytes.fromhex("48524d54 0001 0000 0000000000000007 0000000000000003 a47af101")
 GOLDEN_SLOT = bytes.fromhex(
     "48524d54 0002 0000 0000000000000007 0000000000000003 6adb52d9"
     "0000000000000001 0000000000000009 0000000000000004 0000000000000080"
@@ -56,30 +54,6 @@ def test_golden_bytes(tmp_path, path):
     data = path.read_bytes()
     for position in SLOT_POSITIONS:
         assert data[position : position + len(GOLDEN_SLOT)] == GOLDEN_SLOT
-
-
-def test_version_1_is_read_and_replaced(tmp_path, path):
-    gap = bytes(SLOT_POSITIONS[1] - len(VERSION_1_SLOT))
-    path.write_bytes(VERSION_1_SLOT + gap + VERSION_1_SLOT)
-    assert read_quorum_state(OsDirectory(tmp_path)) == QuorumState(HardState(7, 3), NOT_PROVEN)
-    opened(tmp_path).close()
-    assert path.read_bytes().count(GOLDEN_SLOT) == 2
-
-
-def test_a_crash_between_the_slots_of_an_upgrade_loses_nothing(tmp_path, path):
-    opened(tmp_path).close()
-    whole = path.read_bytes()
-    path.write_bytes(whole[: SLOT_POSITIONS[1]] + VERSION_1_SLOT)
-    assert read_quorum_state(OsDirectory(tmp_path)) == QuorumState(
-        HardState(7, 3), PROVEN, 1, (1 << 32) + 5
-    )
-
-
-def test_software_that_knows_version_1_alone_can_tell_which_it_found(path):
-    """It checks the CRC of the first fields before it looks at the version."""
-    first = path.read_bytes()[: len(VERSION_1_SLOT)]
-    assert int.from_bytes(first[-4:], "big") == crc32c(first[:-4])
-    assert int.from_bytes(first[4:6], "big") == 2
 
 
 def test_what_was_written_last_is_read(tmp_path, path):

@@ -11,7 +11,6 @@ from headrace.metadata.log.identity import (
     write_identity,
 )
 from headrace.metadata.log.os_directory import OsDirectory
-from headrace.metadata.records.members import NO_DIRECTORY
 
 DIRECTORY = UUID("6f2f7a36-5f5d-4b33-9f0a-0d6a5f0f4c11")
 OURS = Identity("ours", 1, DIRECTORY)
@@ -46,19 +45,13 @@ def test_somebody_elses_directory_is_refused(tmp_path, other):
         found(tmp_path, **other)
 
 
-def test_a_directory_of_version_1_has_no_id(tmp_path):
-    (tmp_path / IDENTITY_FILE).write_text("version=1\ncluster.id=ours\nnode.id=1\n")
-
-    assert found(tmp_path) == Identity("ours", 1, NO_DIRECTORY)
-
-
 @pytest.mark.parametrize(
     "content",
     [
         b"",
         b"version=3\ncluster.id=new\nnode.id=1\n",
-        b"version=1\nnode.id=1\n",
-        b"version=1\ncluster.id=new\n",
+        b"version=1\ncluster.id=new\nnode.id=1\n",
+        b"version=2\ncluster.id=new\n",
         b"version=2\ncluster.id=new\nnode.id=1\n",
         b"version=2\ncluster.id=new\nnode.id=1\ndirectory.id=17\n",
         b"\xff\xfe",

@@ -270,27 +270,6 @@ def test_a_log_without_identity_is_refused(tmp_path):
     asyncio.run(scenario())
 
 
-def test_a_directory_of_the_version_before_gets_an_id_and_a_vote_for_nobody(tmp_path):
-    async def scenario():
-        store, _ = await begin(tmp_path, cluster_id="ours")
-        entries = (term_entry(1, 3), term_entry(2, 4))
-        await store.persist(Persist(HardState(4, 1), entries=entries))
-        await store.close()
-        (tmp_path / IDENTITY_FILE).write_text("version=1\ncluster.id=ours\nnode.id=1\n")
-        (tmp_path / HARD_STATE_FILE).unlink()
-
-        store, opened = await begin(tmp_path)
-        assert opened.hard_state == HardState(4, NOBODY)
-        assert opened.directory_id != NO_DIRECTORY
-        assert opened.recovered.entries == list(entries)
-        await store.close()
-        store, again = await begin(tmp_path)
-        assert again.directory_id == opened.directory_id
-        await store.close()
-
-    asyncio.run(scenario())
-
-
 def test_a_vote_that_is_lost_is_never_taken_for_none(tmp_path):
     """Neither a missing file, nor a damaged or an old one."""
 

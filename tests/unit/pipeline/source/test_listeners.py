@@ -82,7 +82,7 @@ def test_newer_metadata_are_taken(node: Node) -> None:
 )
 def test_nodes_that_do_not_tell(node: Node, status: int, body: bytes, reason: str) -> None:
     node.status, node.body = status, body
-    with pytest.raises(SourceError, match=f"no admin listener tells the metadata.*({reason})"):
+    with pytest.raises(SourceError, match=f"no admin listener gives the metadata.*({reason})"):
         ListenerMetadata((node.address,), "").newest(None)
 
 

@@ -69,12 +69,9 @@ def test_meaning_of_attributes() -> None:
     assert not plain.is_control
 
 
-def test_offsets_and_sequences_of_the_last_record() -> None:
+def test_offsets_of_the_last_record() -> None:
     header = parse_header(BATCH)._replace(base_offset=100, last_offset_delta=9)
-    assert (header.last_offset, header.next_offset, header.last_sequence) == (109, 110, 16)
-    wrapping = header._replace(base_sequence=2**31 - 5)
-    assert wrapping.last_sequence == 4
-    assert header._replace(base_sequence=-1).last_sequence == -1
+    assert (header.last_offset, header.next_offset) == (109, 110)
 
 
 def test_crc_covers_everything_behind_it() -> None:

@@ -53,4 +53,4 @@ def test_totals():
     assert (totals.objects, totals.bytes, totals.largest_bytes) == (2, 40, 30)
     assert (totals.oldest_ms, totals.newest_ms) == (400, 500)
     assert inventory.totals["", KeyKind.OTHER].oldest_ms == 0
-    assert (inventory.clusters, inventory.objects, inventory.bytes) == (["a", "b"], 4, 48)
+    assert (inventory.objects, inventory.bytes) == (4, 48)

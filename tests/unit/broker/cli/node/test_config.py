@@ -72,21 +72,3 @@ def test_a_key_without_effect_says_why(capsys):
 def test_an_unknown_key_names_the_nearest(capsys):
     assert run(["config", "explain", "retention.mss"]) == 1
     assert "Did you mean retention.ms?" in capsys.readouterr().err
-
-
-def test_an_old_name_is_checked_and_explained_as_the_new_one(tmp_path, capsys):
-    file = tmp_path / "server.properties"
-    file.write_text("s3.wal.accept.loss=9f3c62d0a417be58\n")
-    assert run(["config", "check", str(file), "-o", "json"]) == 0
-    told = capsys.readouterr()
-    assert json.loads(told.out) == [
-        {"key": "headrace.wal.accept.loss", "value": "9f3c62d0a417be58", "source": f"{file}:1"}
-    ]
-    assert told.err.count("warning: ") == 1
-    assert "s3.wal.accept.loss is now called headrace.wal.accept.loss" in told.err
-    assert run(["config", "explain", "s3.wal.accept.loss", "-o", "json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert (shown["key"], shown["also_named"]) == (
-        "headrace.wal.accept.loss",
-        ["s3.wal.accept.loss"],
-    )

@@ -18,7 +18,6 @@ def address(**changes):
         "bucket": "file:///d/bucket",
         "wal": "/d/wal",
         "wal_medium": Medium.DIRECT,
-        "recovery": None,
     }
     node = {
         "node_id": 1,

@@ -198,7 +198,6 @@ def test_truncation_at_every_byte_is_found(
         ("000100016700017400000000", "0005 0000000000000005"),  # unknown version of a value
         ("000100016700017400000000", "ffff 0000000000000005"),
         ("000100016700017400000000", "0003 0000000000000005 00000002 ffff 0000000000000064"),
-        ("000100016700017400000000", "0003 0000000000000005 00000002 0001ff 0000000000000064"),
         ("000100016700017400000000", "0004 0000000000000005 00000002 01 0000000000000064 01000101"),
         ("0002000167", "0003 000163 00000003 ffff ffff 0000000000000064 7fffffff"),
         ("0002000167", "0003 000163 00000003 ffff ffff 0000000000000064 ffffffff"),
@@ -211,6 +210,14 @@ def test_damage_is_found(key: str | None, value: str | bytes | None) -> None:
             None if key is None else bytes.fromhex(key),
             bytes.fromhex(value) if isinstance(value, str) else value,
         )
+
+
+def test_text_that_is_no_utf8_is_read_as_java_reads_it() -> None:
+    value = bytes.fromhex("0003 0000000000000005 00000002 0001ff 0000000000000064")
+    decoded = decode_record(bytes.fromhex("000100016700017400000000"), value)
+    assert decoded == OffsetRecord(
+        OffsetCommitKey("g", "t", 0), OffsetCommitValue(5, 2, "\ufffd", 100)
+    )
 
 
 def test_two_members_with_one_id_are_refused() -> None:

@@ -149,7 +149,7 @@ def test_no_broker_answers() -> None:
     passing = FakeTime()
     access = BrokerAccess((f"127.0.0.1:{free_port()}",), CLUSTER, False)
     reader = TailReader(access, fails_on_loss=True, clock=Clock(passing.monotonic_s, passing.sleep))
-    with pytest.raises(SourceError, match=r"no broker tells .* 120 s: .*refused.*advertise"):
+    with pytest.raises(SourceError, match=r"no broker answers .* 120 s: .*refused.*advertise"):
         list(reader.rows(part(), ("offset",)))
     assert PATIENCE_S - 10 < passing.now_s - 100 < PATIENCE_S + 10
 

@@ -1,11 +1,10 @@
-"""A device that is written by the faster one of two kinds of IO."""
+"""A device that is written by two kinds of IO."""
 
 import asyncio
 import errno
-import logging
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,100 +15,56 @@ from headrace.wal.device.aio_device import AioDevice
 from headrace.wal.device.block_device import WriteDone
 from headrace.wal.device.buffers import BufferPool
 from headrace.wal.device.file_device import open_file
-from headrace.wal.device.io_choice import MIN_BETWEEN, MIN_WINDOWS, PAIRS
-from headrace.wal.device.measured_device import MeasuredDevice
 from headrace.wal.device.open_device import open_device
+from headrace.wal.device.sized_device import SMALL_BYTES, SizedDevice
 from headrace.wal.device.thread_device import ThreadDevice
 from headrace.wal.errors import WalLockedError
 
 PAGE = 4096
-WRITES = 8 * -(-PAIRS * (MIN_BETWEEN + 4) * MIN_WINDOWS // 8)  # that decide, in whole rounds
 pool = BufferPool(idle_bytes_per_class=1 << 20)
 
 
-class Clock:
-    """Nanoseconds, moved by the devices."""
+def counted() -> Any:
+    """Return a mixin: a real device that notes the sizes of its writes."""
 
-    def __init__(self) -> None:
-        self.now_ns = 0
-
-    def __call__(self) -> int:
-        return self.now_ns
-
-
-def slowed(clock: Clock, latency_ns: int, error: OSError | None = None) -> Any:
-    """Return a mixin: a real device whose writes take so long on the clock, and may fail in the end."""
-
-    class Slowed:
-        writes = 0
+    class Counted:
+        sizes: ClassVar[list[int]] = []
 
         def write(self, position: int, data: memoryview, done: WriteDone) -> None:
-            Slowed.writes += 1
+            self.sizes.append(len(data))
+            super().write(position, data, done)  # type: ignore[misc]
 
-            def finish(found: OSError | None) -> None:
-                clock.now_ns += latency_ns
-                done(error or found)
-
-            super().write(position, data, finish)  # type: ignore[misc]
-
-    return Slowed
+    return Counted
 
 
-async def write(device: MeasuredDevice, fill: int) -> OSError | None:
-    page = pool.take(PAGE)[:PAGE]
-    page[:] = bytes([fill % 256]) * PAGE
+async def write(device: SizedDevice, position: int, content: bytes) -> OSError | None:
+    buffer = pool.take(len(content))[: len(content)]
+    buffer[:] = content
     future: asyncio.Future[OSError | None] = asyncio.get_running_loop().create_future()
-    device.write(fill % 8 * PAGE, page, future.set_result)
+    device.write(position, buffer, future.set_result)
     return await future
 
 
-def measured(path: Path, clock: Clock, *mixins: Any) -> MeasuredDevice:
-    path.write_bytes(bytes(8 * PAGE))
-    loop = asyncio.get_running_loop()
-    file = open_file(str(path), writable=True)
-    of_first, of_second = mixins
-    first = type("First", (of_first, AioDevice), {})(file, loop, depth=2)
-    second = type("Second", (of_second, ThreadDevice), {})(file.duplicate(), loop, threads=1)
-    return MeasuredDevice(file, first, second, clock)
-
-
-def test_the_faster_kind_gets_the_writes_and_all_of_them_are_there(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, "headrace.wal")
+def test_the_size_of_a_write_chooses_and_all_of_them_are_there(tmp_path: Path) -> None:
+    sizes = (PAGE, SMALL_BYTES, SMALL_BYTES + PAGE, 2 * PAGE)
 
     async def main() -> None:
-        clock = Clock()
-        slow, fast = slowed(clock, 4_000_000), slowed(clock, 350_000)
-        device = measured(tmp_path / "wal", clock, slow, fast)
-        assert device.io == "aio"
-        for number in range(WRITES):
-            assert await write(device, number) is None
-        assert device.io == "threads"
-        assert slow.writes + fast.writes == WRITES
-        assert fast.writes >= PAIRS * MIN_WINDOWS
-        for number in range(8):
-            page = pool.take(PAGE)[:PAGE]
-            await device.read(number * PAGE, page)
-            assert set(page) == {(WRITES - 8 + number) % 256}
+        path = tmp_path / "wal"
+        path.write_bytes(bytes(sum(sizes)))
+        loop = asyncio.get_running_loop()
+        of_small, of_large = counted(), counted()
+        file = open_file(str(path), writable=True)
+        small = type("Small", (of_small, ThreadDevice), {})(file.duplicate(), loop, threads=1)
+        large = type("Large", (of_large, AioDevice), {})(file, loop, depth=2)
+        device = SizedDevice(file, small, large)
+        position = 0
+        for number, size in enumerate(sizes):
+            assert await write(device, position, bytes([number]) * size) is None
+            position += size
         await device.close()
-
-    asyncio.run(main())
-    assert [it.getMessage() for it in caplog.records] == [
-        "the other kind of IO is faster now; the WAL is written by it"
-    ]
-
-
-def test_a_write_that_fails_is_passed_on_and_says_nothing_about_its_kind(tmp_path: Path) -> None:
-    async def main() -> None:
-        clock = Clock()
-        error = OSError("broken")
-        mixins = slowed(clock, 4_000_000), slowed(clock, 0, error)
-        device = measured(tmp_path / "wal", clock, *mixins)
-        found = [await write(device, number) for number in range(4 * PAIRS)]
-        assert found.count(error) >= PAIRS
-        assert device.io == "aio"
-        await device.close()
+        assert of_small.sizes == [PAGE, SMALL_BYTES, 2 * PAGE]
+        assert of_large.sizes == [SMALL_BYTES + PAGE]
+        assert path.read_bytes() == b"".join(bytes([it]) * size for it, size in enumerate(sizes))
 
     asyncio.run(main())
 
@@ -120,10 +75,10 @@ def test_the_lock_is_held_until_both_kinds_are_closed(tmp_path: Path) -> None:
         path.write_bytes(bytes(8 * PAGE))
         config = WalConfig(path=str(path), io="auto")
         device = open_device(config, True)
-        assert isinstance(device, MeasuredDevice)
+        assert isinstance(device, SizedDevice)
         with pytest.raises(WalLockedError):
             open_device(config, True)
-        first, second = device._devices
+        first, second = device._large, device._small
         await first.close()
         with pytest.raises(WalLockedError):
             open_device(config, True)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.protocol.client.fetch import (
+from headrace.protocol.errors import ErrorCode, ProtocolError
+from headrace.protocol.fetch.client import (
     FETCH_VERSION,
     decode_fetch_response,
     encode_fetch_request,
 )
-from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.fetch.request import FetchPartition, FetchTopic, decode_fetch
 from headrace.protocol.fetch.response import (
     AbortedTransaction,
