@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from headrace.config.definition import ConfigKey, ConfigSource, ConfigType
-from headrace.config.dynamic_keys import DRAIN_DOC, DRAIN_KEY
+from headrace.config.dynamic_keys import DRAIN_DOC, DRAIN_KEY, DYNAMIC_KEYS
 from headrace.config.server_keys import SERVER_KEYS, default_text
 from headrace.config.topic import scaled
 from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
@@ -167,7 +167,7 @@ def _server_entry(key: ConfigKey, layers: BrokerLayers) -> ConfigEntry:
         source=chain[0].source if chain else ConfigSource.DEFAULT,
         type=key.type,
         documentation=key.doc,
-        read_only=True,
+        read_only=key.name not in DYNAMIC_KEYS,
         sensitive=key.sensitive,
         synonyms=tuple(chain),
     )

@@ -28,6 +28,7 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
     """Change the configs of one resource, all or none; a value that is already set needs no record."""
     validate = _validator(request.resource_type, inputs.configs)
     is_topic = request.resource_type == TOPIC_RESOURCE
+    wrong = ErrorCode.INVALID_CONFIG if is_topic else ErrorCode.INVALID_REQUEST  # as in Kafka
     if not is_topic:
         _require_broker(request.resource_name, image)
     resource = (request.resource_type, request.resource_name)
@@ -40,7 +41,7 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
         if value == old.get(key):
             continue
         if value is not None:
-            check_config(validate, key, value)
+            check_config(validate, key, value, wrong)
             if (request.resource_type, key, value) == (BROKER_RESOURCE, DRAIN_KEY, "true"):
                 _require_drainable(request.resource_name, image)
         records.append(ConfigRecord(*resource, key, value))
@@ -52,20 +53,25 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
     return Decision(() if request.validate_only else tuple(records), Done())
 
 
-def check_config(validate: ConfigValidator, key: str, value: str) -> None:
+def check_config(
+    validate: ConfigValidator,
+    key: str,
+    value: str,
+    wrong: ErrorCode = ErrorCode.INVALID_CONFIG,
+) -> None:
     """Refuse a value that may not be set.
 
     Raises:
-        RefusedError: INVALID_CONFIG with the reason.
+        RefusedError: the error `wrong` with the reason.
     """
     if len(value) > MAX_VALUE_LENGTH:
         raise RefusedError(
-            ErrorCode.INVALID_CONFIG,
+            wrong,
             f"the value of {key} has {len(value)} characters, at most {MAX_VALUE_LENGTH} are allowed",
         )
     problem = validate(key, value)
     if problem is not None:
-        raise RefusedError(ErrorCode.INVALID_CONFIG, problem)
+        raise RefusedError(wrong, problem)
 
 
 def _validator(resource_type: int, rules: ConfigRules) -> ConfigValidator:
