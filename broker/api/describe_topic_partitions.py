@@ -1,7 +1,7 @@
 """DescribeTopicPartitions (API key 75), version 0.
 
 Behaviour:
-  * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, never
+  * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, at least one and never
     above 2,000; the cursor names the first partition that did not fit.
   * Authorised operations: all that a topic has, since there is no authorizer.
   * An empty list of topics asks for all.
@@ -55,7 +55,7 @@ class DescribeTopicPartitionsHandler:
             asked = list({topic.name async for topic in context.turns.each(request.topics)})
         parts = [sorted(some) async for some in context.turns.batches(asked, NAMES_AT_ONCE)]
         limit = request.response_partition_limit
-        room = min(limit, MAX_PARTITIONS) if limit > 0 else MAX_PARTITIONS
+        room = max(min(limit, MAX_PARTITIONS), 1)
         answers: list[_Topic] = []
         cursor = None
         async for name in context.turns.each(merge(*parts)):

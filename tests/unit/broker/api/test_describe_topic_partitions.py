@@ -87,10 +87,10 @@ def test_the_cursor_names_the_first_partition_that_is_missing() -> None:
 
 def test_a_page_never_holds_more_than_the_limit_of_the_broker() -> None:
     cluster = Cluster(a=MAX_PARTITIONS + 1)
-    for limit in (0, -1, 2_000_000_000):
+    for limit, shown in ((0, 1), (-1, 1), (2_000_000_000, MAX_PARTITIONS)):
         (_, partitions), *rest = cluster.page(limit=limit)[0]
         assert rest == []
-        assert len(partitions) == MAX_PARTITIONS
+        assert len(partitions) == shown
 
 
 def test_a_cursor_into_a_topic_that_is_gone_goes_on_with_the_next() -> None:
