@@ -25,8 +25,6 @@ DIFFERENCES: Final = (
     Difference("*", "*port", "they are two brokers"),
     Difference("*", "cluster_id", _MADE),
     Difference("*", "*topic_id", _MADE),
-    Difference("InitProducerId *", "producer_id", "Kafka has given one more before"),
-    Difference("DescribeQuorum *", "nodes[[]*", "they are two controllers"),
     Difference("DescribeLogDirs *", "results[[]*", "our log directory is the bucket"),
     # Requests that no client sends.
     Difference("DescribeAcls *", "answer", _ACLS, "one", _CLOSED),
@@ -64,6 +62,7 @@ DIFFERENCES: Final = (
     # Features that are off, or are not there.
     Difference("AlterClientQuotas *", "entries[[]*].error_code", _NOT_KEPT, 35, 0),
     Difference("AlterUserScramCredentials *", "results[[]*].error_code", _NOT_KEPT, 35, 0),
+    Difference("AlterUserScramCredentials *", "results[[]*].error_code", _NOT_KEPT, 91, 0),
     Difference(
         "DescribeTransactions *",
         "transaction_states[[]*].error_code",
@@ -90,3 +89,27 @@ DIFFERENCES: Final = (
         "the default is what a process can have, not the largest number",
     ),
 )
+
+_SHARE = "share groups and streams groups are not there"
+_TRANSACTIONS = "no broker coordinates transactions"
+_UNSUPPORTED, _INVALID = "UnsupportedVersionException", "InvalidRequestException"
+_MISSING = "GroupIdNotFoundException"
+# What differs: ours, Kafka's, and why.
+METHODS_THAT_DIFFER: Final = {
+    "describeShareGroups": (_UNSUPPORTED, _MISSING, _SHARE),
+    "describeStreamsGroups": (_UNSUPPORTED, _MISSING, _SHARE),
+    "listShareGroupOffsets": (_UNSUPPORTED, "{no-Share-group={}}", _SHARE),
+    "alterShareGroupOffsets": (_UNSUPPORTED, "None", _SHARE),
+    "deleteShareGroups": (_MISSING, "None", _SHARE),
+    "deleteShareGroupOffsets": (_UNSUPPORTED, "None", _SHARE),
+    "alterClientQuotas": (_UNSUPPORTED, "None", "quotas that nobody would apply are not kept"),
+    "describeTransactions": (_INVALID, "TransactionalIdNotFoundException", _TRANSACTIONS),
+    "abortTransaction": (_UNSUPPORTED, "None", _TRANSACTIONS),
+    "fenceProducers": (_INVALID, "None", _TRANSACTIONS),
+    "forceTerminateTransaction": (_INVALID, "None", _TRANSACTIONS),
+    "removeRaftVoter": (
+        "VoterNotFoundException",
+        _UNSUPPORTED,
+        "Kafka's quorum has no members that change when its configuration names them",
+    ),
+}

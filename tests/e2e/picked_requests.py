@@ -315,6 +315,7 @@ def _credentials() -> list[_Made]:
         change(("", 1, 4_096)),
         change(("a", 1, 4_096), deleted=(("a", 1),)),
         change(("a", 1, 4_096)),
+        change(deleted=(("a", 1),)),
     ]
 
 

@@ -133,7 +133,12 @@ def read(connection: WireConnection, topic: str, offset: int, now_ms: int) -> tu
 
 def delivered(bootstrap: str, topic: str, records: int) -> int:
     """How many records librdkafka reads, which knows one plain stream of each codec only."""
-    settings = {"bootstrap.servers": bootstrap, "group.id": "unused", "check.crcs": True}
+    settings = {
+        "bootstrap.servers": bootstrap,
+        "group.id": "unused",
+        "enable.auto.commit": False,
+        "check.crcs": True,
+    }
     consumer = Consumer(settings)
     found = 0
     try:

@@ -1,14 +1,19 @@
-"""More than 700 requests go to Headrace and to Apache Kafka: answers differ by a committed list."""
+"""Requests, and all methods of Java's Admin client, go to Headrace and to Apache Kafka: answers differ by a list.
+
+What the clients do comes last: it makes internal topics of Kafka's.
+"""
 
 import time
 from collections.abc import Iterator
 
 import pytest
+from py4j.java_gateway import JavaGateway
 
 from headrace.protocol import messages
 from tests.e2e.beside_kafka import Answer, ask, differing
 from tests.e2e.conftest import Pair
-from tests.e2e.kafka_differences import DIFFERENCES
+from tests.e2e.java_admin import CALLS, OF_THE_CLIENT, JavaAdmin, methods, start
+from tests.e2e.kafka_differences import DIFFERENCES, METHODS_THAT_DIFFER
 from tests.e2e.picked_requests import picked
 from tests.e2e.raw_requests import TOPIC, RawRequest, generated
 
@@ -107,3 +112,34 @@ def test_what_kafka_serves_and_clients_ask_for_is_advertised(pair: Pair) -> None
     share |= {83, 84, 85, 86, 87, 90, 91, 92}
     assert lacking == transactions | kip_848 | share | streams
     assert served(pair.ours.bootstrap) <= served(pair.kafka.bootstrap)
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[JavaGateway]:
+    """The process of the clients."""
+    started = start()
+    yield started
+    started.shutdown()
+
+
+def test_no_method_of_java_s_admin_is_left_out(gateway: JavaGateway) -> None:
+    assert {name.split()[0] for name, _ in CALLS} | OF_THE_CLIENT == methods(gateway)
+
+
+@pytest.mark.timeout(300)
+def test_every_method_of_java_s_admin_tells_what_apache_kafka_tells(
+    gateway: JavaGateway, pair: Pair
+) -> None:
+    ours, kafka = (JavaAdmin(gateway, it.bootstrap) for it in pair)
+    differing = {}
+    for name, call in CALLS:
+        deadline = time.monotonic() + AGREE_S
+        while (told := (ours.call(call), kafka.call(call)))[0] != told[1]:
+            is_read = name.startswith(("describe", "list")) and name not in METHODS_THAT_DIFFER
+            if not is_read or time.monotonic() > deadline:
+                differing[name] = told
+                break
+            time.sleep(0.1)
+    ours.close()
+    kafka.close()
+    assert differing == {name: (a, b) for name, (a, b, _) in METHODS_THAT_DIFFER.items()}
