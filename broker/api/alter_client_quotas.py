@@ -37,7 +37,7 @@ _Names = dict[str, str | None]  # by the type of the entity
 
 
 class AlterClientQuotasHandler:
-    """Refuses to keep quotas that nobody would apply."""
+    """Refuses quotas, since none are enforced."""
 
     api_key = ApiKey.ALTER_CLIENT_QUOTAS
     requires = (Access(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER),)

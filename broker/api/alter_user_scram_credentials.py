@@ -41,7 +41,7 @@ _Result = AlterUserScramCredentialsResponse.AlterUserScramCredentialsResult
 
 
 class AlterUserScramCredentialsHandler:
-    """Refuses to keep credentials that nobody would ask for."""
+    """Refuses credentials, since no listener authenticates."""
 
     api_key = ApiKey.ALTER_USER_SCRAM_CREDENTIALS
     requires = (Access(AclOperation.ALTER, ResourceType.CLUSTER),)

@@ -22,7 +22,7 @@ _REFUSED = CreateAclsResponse.AclCreationResult(
 
 
 class CreateAclsHandler:
-    """Refuses to keep access rules that nobody would apply."""
+    """Refuses access rules, since none are enforced."""
 
     api_key = ApiKey.CREATE_ACLS
     requires = (Access(AclOperation.ALTER, ResourceType.CLUSTER),)

@@ -11,7 +11,8 @@ Behaviour:
     created, and the answer already shows it.
 Deviations from Apache Kafka:
   * Kafka first answers UNKNOWN_TOPIC_OR_PARTITION for a topic that is being created; here the answer waits for it.
-  * Replicas and ISR are the leader alone: the WAL and the bucket provide durability.
+  * Replicas are as many as the replication factor says, and nothing is copied to them: the WAL and the bucket provide
+    durability. The leader comes first, then brokers in the order of their ids; those that are active are in sync.
 Version notes:
   * 1: null asks for all topics.  4: allow_auto_topic_creation.  6: LISTENER_NOT_FOUND, which was
     LEADER_NOT_AVAILABLE.  7: leader epoch.  8: authorised operations (KIP-430), of the cluster up to 10.

@@ -30,7 +30,7 @@ class SeenCluster(NamedTuple):
     brokers: Mapping[int, NodeEndpoint]  # active ones that have the client's listener, by node id
 
     def replicas(self, leader: int, replication_factor: int) -> list[int]:
-        """The leader, and as many others as clients are told of: those that follow by node id.
+        """Return the replicas that clients see: the leader, and those that follow by node id.
 
         Each holds what the others hold, the bucket, and any may be made leader. There are fewer when brokers have left.
         """

@@ -7,7 +7,7 @@ from headrace.metadata.image import MetadataImage
 
 
 class ConnectionSettings:
-    """Tells the listener of a broker what the metadata say; what they leave open is that of the start."""
+    """Applies dynamic configs to the listener of a broker; without one, the static config holds."""
 
     def __init__(self, config: NodeConfig, listener: Listener) -> None:
         self._node_id = config.node_id
