@@ -87,6 +87,7 @@ def test_a_setting_of_one_broker_and_of_all_is_in_force_where_it_should_be() -> 
         cluster.stop(3)
         cluster.start(3)
         assert sizes(cluster) == ["3000", "2000", "3000"]
+        assert refused(cluster.bootstrap) == set(leaders)
 
         alter(cluster.bootstrap, "", SIZE, None)
         alter(cluster.bootstrap, "2", SIZE, None)
