@@ -5,6 +5,8 @@ Behaviour:
     and where the transaction begins that is under way.
   * NOT_LEADER_OR_FOLLOWER from any broker but the leader, and while this one's lease is not valid.
   * INVALID_TOPIC_EXCEPTION for a name that no topic can have.
+Deviations from Apache Kafka:
+  * Kafka bounds no answer. Here partitions whose producers have no room in it (100 MB) are INVALID_REQUEST.
 Source: DescribeProducersRequest.json, DescribeProducersResponse.json; KIP-664; `ProducerStateManager.activeProducers`.
 """
 
@@ -16,6 +18,7 @@ from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 from headrace.protocol.messages import (
+    MAX_ANSWER_BYTES,
     DescribeProducersRequest,
     DescribeProducersResponse,
     MadeWhenEncoded,
@@ -23,7 +26,10 @@ from headrace.protocol.messages import (
 from headrace.protocol.partition_checkpoint import ProducerEntry
 
 NONE_KNOWN = -1
+PRODUCER_BYTES = 37  # in the answer
+MAX_PRODUCERS = MAX_ANSWER_BYTES // PRODUCER_BYTES  # in one answer
 
+_TOO_LARGE = f"the answer would exceed {MAX_ANSWER_BYTES} bytes: ask for fewer partitions at once"
 _Topic = DescribeProducersResponse.TopicResponse
 _Partition = _Topic.PartitionResponse
 _Producer = _Partition.ProducerState
@@ -42,20 +48,18 @@ class DescribeProducersHandler:
         self, context: RequestContext, request: DescribeProducersRequest
     ) -> DescribeProducersResponse:
         """Describe each partition."""
-        return DescribeProducersResponse(
-            topics=[
-                _Topic(
-                    name=topic.name,
-                    partitions=[
-                        self._describe(topic.name, index)
-                        async for index in context.turns.each(topic.partition_indexes, per_look=1)
-                    ],
-                )
-                async for topic in context.turns.each(request.topics)
-            ]
-        )
+        topics = []
+        room = MAX_PRODUCERS
+        async for topic in context.turns.each(request.topics):
+            partitions = []
+            async for index in context.turns.each(topic.partition_indexes, per_look=1):
+                described = self._describe(topic.name, index, room)
+                room -= len(described.active_producers)
+                partitions.append(described)
+            topics.append(_Topic(name=topic.name, partitions=partitions))
+        return DescribeProducersResponse(topics=topics)
 
-    def _describe(self, topic: str, index: int) -> _Partition:
+    def _describe(self, topic: str, index: int, room: int) -> _Partition:
         problem = topic_name_problem(topic)
         if problem is not None:
             code = ErrorCode.INVALID_TOPIC_EXCEPTION
@@ -65,6 +69,8 @@ class DescribeProducersHandler:
             return _Partition(index, int(found), None)
         if not self._partitions.is_lease_valid():
             return _Partition(index, int(ErrorCode.NOT_LEADER_OR_FOLLOWER), None)
+        if len(found.state.producers) > room:
+            return _Partition(index, int(ErrorCode.INVALID_REQUEST), _TOO_LARGE)
         transactions = found.state.transactions
         ongoing = {} if transactions is None else dict(transactions.ongoing)
 

@@ -13,7 +13,7 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.configs import BROKER_RESOURCE, NO_OVERRIDES, TOPIC_RESOURCE
 from headrace.metadata.images.draining import is_drained
 from headrace.metadata.images.logs import about_to_end
-from headrace.metadata.levels import MOVES_LEVEL, level_of
+from headrace.metadata.levels import MOVES_LEVEL, SETTINGS_LEVEL, level_of
 from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.topics import ConfigRecord
 from headrace.metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
@@ -44,6 +44,8 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
             check_config(validate, key, value, wrong)
             if (request.resource_type, key, value) == (BROKER_RESOURCE, DRAIN_KEY, "true"):
                 _require_drainable(request.resource_name, image)
+            elif not is_topic and key != DRAIN_KEY:
+                _require_followed(image)
         records.append(ConfigRecord(*resource, key, value))
     if is_topic and request.resource_name not in image.topic_ids:  # last, as in Kafka
         raise RefusedError(
@@ -116,6 +118,15 @@ def _require_drainable(name: str, image: MetadataImage) -> None:
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
             f"nobody could take the partitions of broker {name}: every other one is fenced, about to end, or drained",
+        )
+
+
+def _require_followed(image: MetadataImage) -> None:
+    """Refuse a setting that brokers of an earlier release would not apply."""
+    if level_of(image.features) < SETTINGS_LEVEL:
+        raise RefusedError(
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"settings of brokers change from level {SETTINGS_LEVEL} on: run `headrace cluster upgrade`",
         )
 
 

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from headrace.broker.api import describe_producers
 from headrace.broker.api.describe_producers import DescribeProducersHandler
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DescribeProducersRequest
@@ -54,3 +57,16 @@ def test_only_a_leader_with_a_valid_lease_knows() -> None:
     client.has_lease = False
     (told_later,) = describe(registry, ("t", [0]))
     assert told_later.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_a_partition_that_is_named_ever_again_fills_no_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    registry = FakeRegistry()
+    state = registry.serve("t").partition.state
+    for producer_id in range(10):
+        state.producers.update(producer_id, 0, None, 5_000)
+    monkeypatch.setattr(describe_producers, "MAX_PRODUCERS", 25)
+    told = describe(registry, ("t", [0] * 4))
+    assert [len(it.active_producers) for it in told] == [10, 10, 0, 0]
+    assert [it.error_code for it in told] == [0, 0, *[ErrorCode.INVALID_REQUEST] * 2]

@@ -1,6 +1,7 @@
 import pytest
 
 from headrace.config.dynamic_keys import dynamic_broker_problem
+from headrace.metadata.levels import SETTINGS_LEVEL
 from headrace.metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController, validate
@@ -144,6 +145,13 @@ def test_settings_of_brokers_that_change_while_they_run(name):
     ):
         refused = alter(change(key, value), resource=BROKER, name=name)
         assert controller.refusal(refused) == ErrorCode.INVALID_REQUEST
+
+
+def test_no_setting_is_taken_that_some_broker_would_not_apply():
+    controller = PureController(level=SETTINGS_LEVEL - 1)
+    controller.register()
+    setting = alter(change("log.retention.ms", "5"), resource=BROKER, name="")
+    assert controller.refusal(setting) == ErrorCode.UNSUPPORTED_VERSION
 
 
 def test_validating_changes_nothing(controller):
