@@ -163,7 +163,7 @@ FieldValues = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigKey:
-    """One server-level setting; all are read at the start, none changes while the node runs.
+    """One server-level setting, read at the start; `headrace.config.dynamic_keys` has those that change later.
 
     At most one of `field`, `fields` and `topic_config` says what the key sets: a field of
     NodeConfig (times `scale`), several fields computed from the text, or the broker-wide default

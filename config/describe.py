@@ -8,10 +8,10 @@ Difference to Apache Kafka: where a topic default was set through a coarser serv
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headrace.config.definition import ConfigKey, ConfigSource, ConfigType
-from headrace.config.dynamic_keys import DRAIN_DOC, DRAIN_KEY
+from headrace.config.dynamic_keys import DRAIN_DOC, DRAIN_KEY, DYNAMIC_KEYS
 from headrace.config.server_keys import SERVER_KEYS, default_text
 from headrace.config.topic import scaled
 from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
@@ -132,7 +132,11 @@ def describe_broker_defaults(
 ) -> list[ConfigEntry]:
     """Describe what is set for all brokers (the resource with the empty name), and nothing else."""
     layers = BrokerLayers(dynamic_default=dynamic_default)
-    return [entry for entry in describe_broker(layers, names) if not entry.is_default]
+    return [
+        replace(entry, synonyms=entry.synonyms[:1])  # not what it overrides, as in Kafka
+        for entry in describe_broker(layers, names)
+        if not entry.is_default
+    ]
 
 
 def _drain_entry(layers: BrokerLayers) -> ConfigEntry:
@@ -167,7 +171,7 @@ def _server_entry(key: ConfigKey, layers: BrokerLayers) -> ConfigEntry:
         source=chain[0].source if chain else ConfigSource.DEFAULT,
         type=key.type,
         documentation=key.doc,
-        read_only=True,
+        read_only=key.name not in DYNAMIC_KEYS,
         sensitive=key.sensitive,
         synonyms=tuple(chain),
     )

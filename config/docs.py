@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from headrace.config.definition import ConfigKey, Importance, describe_allowed
+from headrace.config.dynamic_keys import DYNAMIC_KEYS
 from headrace.config.ignored_keys import BUCKET_KEYS, IGNORED
 from headrace.config.kafka_keys import GROUPS, IDENTITY, METADATA, NETWORK, REPLICATION, TOPICS
 from headrace.config.presets import DEV_PRESETS
@@ -30,7 +31,7 @@ _INTRODUCTION = """\
 `headrace server --config server.properties` reads a Kafka properties file. Keys keep Kafka's and
 AutoMQ's names and meanings; ours begin with `headrace.`. Nothing is mandatory: every key has a
 default, and storage needs no formatting. Keys are read at the start; topic settings change at any
-time.
+time, and so do those keys of which it is said that they change *while brokers run*.
 
 **Sources**, each beating the one before: defaults, file, environment, `--override KEY=VALUE`. Topic
 settings that are set with `headrace topic alter` or any Kafka admin client beat the broker's
@@ -120,9 +121,13 @@ def _presets() -> str:
 
 def _key_list(keys: Iterable[ConfigKey]) -> str:
     return _list(
-        f"{_names(key)} ({allowed_text(key)}; default {_code(default_text(key))}): {key.doc}"
+        f"{_names(key)} ({allowed_text(key)}; default {_code(default_text(key))}{_when(key)}): {key.doc}"
         for key in keys
     )
+
+
+def _when(key: ConfigKey) -> str:
+    return "; while brokers run" if key.name in DYNAMIC_KEYS else ""
 
 
 def _names(key: ConfigKey) -> str:

@@ -155,6 +155,7 @@ class LogConfig:
 
     partitions_default: int = 1
     auto_create_topics: bool = True
+    refuse_factors_above_brokers: bool = True
     max_message_bytes: int = 1_048_588
     max_fetch_bytes: int = 57_671_680
     fetch_session_slots: int = 1_000

@@ -31,5 +31,8 @@ DEV_PRESETS = (
     Preset("s3.wal.upload.interval.ms", "10000", "objects appear in the bucket soon"),
     Preset("offsets.topic.num.partitions", "5", "each partition opens two streams at the start"),
     Preset("group.initial.rebalance.delay.ms", "0", "a first consumer gets records immediately"),
+    Preset(
+        "headrace.replication.factor.check", "false", "programs ask for the replicas of production"
+    ),
     Preset("headrace.log.level", "WARNING", "the terminal stays readable"),
 )

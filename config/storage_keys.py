@@ -333,6 +333,14 @@ HEADRACE_KEYS = (
         low=64 * KIB,
     ),
     ConfigKey(
+        name="headrace.replication.factor.check",
+        type=ConfigType.BOOLEAN,
+        field="log.refuse_factors_above_brokers",
+        importance=Importance.LOW,
+        doc="What becomes of a topic with a higher replication factor than there are brokers. `true`: it is refused, "
+        "as in Kafka. `false`: it is created with as many replicas as there are brokers.",
+    ),
+    ConfigKey(
         name="headrace.produce.validate.compressed",
         type=ConfigType.STRING,
         field="log.validate_compressed",

@@ -5,6 +5,7 @@ and ranges are Kafka's (`LogConfig`, `ServerTopicConfigSynonyms` of 4.4); the do
 ours, because what a key does here differs.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 from headrace.config.definition import (
@@ -13,7 +14,9 @@ from headrace.config.definition import (
     LONG_MAX,
     Between,
     ConfigType,
+    ConfigValue,
     ListOf,
+    Matches,
     OneOf,
     Valid,
 )
@@ -53,6 +56,22 @@ def _hours(name: str) -> ServerName:
     return ServerName(name, HOUR_MS, ConfigType.INT)
 
 
+def _no_tiers(value: ConfigValue) -> str | None:
+    return (
+        "must be false: there is no tiered storage, since all data is in the bucket"
+        if value
+        else None
+    )
+
+
+def _throttled(value: ConfigValue) -> str | None:
+    assert isinstance(value, tuple)
+    if value == ("*",) or all(re.fullmatch(r"[0-9]+:[0-9]+", it) for it in value):
+        return None
+    return f"must be {_THROTTLED.description}"
+
+
+_THROTTLED = Matches("* or a list of PARTITION:BROKER", _throttled)
 _LOCAL = "Accepted for compatibility: all data is in the bucket, there is no local tier to size."
 _FILES = "Accepted for compatibility: partitions are streams, not segment files."
 
@@ -149,6 +168,7 @@ _TABLE = (
         name="follower.replication.throttled.replicas",
         type=ConfigType.LIST,
         default="",
+        valid=_THROTTLED,
         doc="Accepted for compatibility: there are no followers to throttle.",
         has_effect=False,
     ),
@@ -165,6 +185,7 @@ _TABLE = (
         name="leader.replication.throttled.replicas",
         type=ConfigType.LIST,
         default="",
+        valid=_THROTTLED,
         doc="Accepted for compatibility: there are no followers to throttle.",
         has_effect=False,
     ),
@@ -312,7 +333,8 @@ _TABLE = (
         name="remote.storage.enable",
         type=ConfigType.BOOLEAN,
         default="false",
-        doc=_LOCAL,
+        valid=Matches("only false", _no_tiers),
+        doc="Accepted for compatibility: there is no tiered storage, all data is in the bucket. `true` is refused.",
         has_effect=False,
     ),
     TopicConfig(

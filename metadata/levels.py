@@ -26,10 +26,13 @@ METADATA_FEATURE: Final = "metadata.version"  # in records, snapshots and reques
 LEVELS: Final[Mapping[int, str]] = {
     2: "the records of the first release",  # level 1 was never released, and is not read any more
     3: "partitions move between brokers that live",
+    4: "topics have the replication factor that was asked for, and settings of brokers change while they run",
 }
 OLDEST: Final = min(LEVELS)
 NEWEST: Final = max(LEVELS)
 MOVES_LEVEL: Final = 3  # partitions move between brokers that live
+FACTOR_LEVEL: Final = 4  # topics have a replication factor
+SETTINGS_LEVEL: Final = 4  # every broker follows its dynamic settings
 
 
 class LevelRange(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -144,7 +144,7 @@ def _log_records(log: LogImage) -> Iterator[MetadataRecord]:
 
 def _topic_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     for topic in sorted(image.topics.values(), key=lambda it: it.name):
-        yield TopicRecord(topic.topic_id, topic.name)
+        yield TopicRecord(topic.topic_id, topic.name, topic.replication_factor)
         for partition in topic.partitions:
             yield PartitionRecord(
                 topic.topic_id,

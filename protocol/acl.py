@@ -7,7 +7,7 @@ Source: `AclOperation`, `ResourceType`, and `KafkaApis` and `ControllerApis` for
 """
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class AclOperation(IntEnum):
@@ -37,6 +37,16 @@ class ResourceType(IntEnum):
     TRANSACTIONAL_ID = 5
     DELEGATION_TOKEN = 6
     USER = 7
+
+
+_OF_CLUSTER: Final = (5, 7, 8, 9, 10, 11, 12)
+_OF_TOPIC: Final = (3, 4, 5, 6, 7, 8, 10, 11)
+_OF_GROUP: Final = (3, 6, 8, 10, 11)
+# Operations that a resource has, as the bits of an `authorized_operations` field: all of them, without an authorizer.
+CLUSTER_OPERATIONS: Final = sum(1 << AclOperation(it) for it in _OF_CLUSTER)
+TOPIC_OPERATIONS: Final = sum(1 << AclOperation(it) for it in _OF_TOPIC)
+GROUP_OPERATIONS: Final = sum(1 << AclOperation(it) for it in _OF_GROUP)
+NO_OPERATIONS: Final = -(1 << 31)  # they were not asked for
 
 
 class Access(NamedTuple):

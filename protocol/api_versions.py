@@ -66,6 +66,10 @@ VERSIONS: Final[Mapping[ApiKey, ApiVersions]] = MappingProxyType(
         ApiKey.DESCRIBE_LOG_DIRS: ApiVersions(1, 5, 2),
         ApiKey.SASL_AUTHENTICATE: ApiVersions(0, 2, 2),
         ApiKey.CREATE_PARTITIONS: ApiVersions(0, 3, 2),
+        ApiKey.CREATE_DELEGATION_TOKEN: ApiVersions(1, 3, 2),
+        ApiKey.RENEW_DELEGATION_TOKEN: ApiVersions(1, 2, 2),
+        ApiKey.EXPIRE_DELEGATION_TOKEN: ApiVersions(1, 2, 2),
+        ApiKey.DESCRIBE_DELEGATION_TOKEN: ApiVersions(1, 3, 2),
         ApiKey.DELETE_GROUPS: ApiVersions(0, 3, 2),
         ApiKey.ELECT_LEADERS: ApiVersions(0, 2, 2),
         ApiKey.INCREMENTAL_ALTER_CONFIGS: ApiVersions(0, 1, 1),
@@ -87,6 +91,7 @@ VERSIONS: Final[Mapping[ApiKey, ApiVersions]] = MappingProxyType(
         ApiKey.DESCRIBE_TOPIC_PARTITIONS: ApiVersions(0, 0, 0),
         ApiKey.ADD_RAFT_VOTER: ApiVersions(0, 1, 0),
         ApiKey.REMOVE_RAFT_VOTER: ApiVersions(0, 0, 0),
+        ApiKey.UNREGISTER_CONTROLLER: ApiVersions(0, 0, 0),
     }
 )
 

@@ -6,8 +6,8 @@ Behaviour:
   * A partition that does not move within some seconds stays where it is: ListPartitionReassignments then has none.
   * A partition that is named twice is answered twice with INVALID_REQUEST.
 Deviations from Apache Kafka:
-  * The replication factor is one: of several brokers the first active one becomes the leader, and
-    `allow_replication_factor_change` changes nothing.
+  * Of several brokers the first active one becomes the leader. The others, and so the replication factor, stay as they
+    are, and `allow_replication_factor_change` changes nothing.
   * At least one of the brokers must be active: INVALID_REPLICA_ASSIGNMENT.
 Version notes:
   * 1: `allow_replication_factor_change` (KIP-860).

@@ -5,9 +5,13 @@ Behaviour:
   * Configs are validated; the effective ones are returned (v5+).
   * At most 10,000 partitions may be assigned in one request (POLICY_VIOLATION), and a topic may have 1,000 configs
     (INVALID_REQUEST).
-  * A replication factor from 1 up, or -1, is accepted and answered as 1: durability is the WAL's and the bucket's.
+  * A replication factor is stored for clients, which see so many replicas, and changes nothing else: durability is the
+    WAL's and the bucket's. Above the number of brokers it is INVALID_REPLICATION_FACTOR, or becomes that number
+    (`headrace.replication.factor.check`, which `headrace dev` switches off). -1 is 1.
 Deviations from Apache Kafka:
-  * INVALID_REPLICATION_FACTOR is answered for 0 and below -1 only.
+  * `default.replication.factor` is 1.
+  * Of the brokers of a manual assignment the first active one leads. Which other replicas clients see follows from
+    the leader.
 Version notes:
   * 4: -1 for the broker's defaults.  5: flexible, effective configs.  7: topic ids.
 Source: CreateTopicsRequest.json, CreateTopicsResponse.json; KIP-464, KIP-525, KIP-516.
@@ -25,7 +29,8 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import CreateTopicsRequest, CreateTopicsResponse
 
-REPLICATION_FACTOR = 1
+FACTOR_DEFAULT = 1
+UNSET = -1
 MAX_ASSIGNED = MAX_TOPICS  # partitions, in one request
 MAX_CONFIGS = 1_000  # of one topic; there are fewer keys
 
@@ -58,6 +63,10 @@ class CreateTopicsHandler:
         self, context: RequestContext, request: CreateTopicsRequest
     ) -> CreateTopicsResponse:
         """Create each topic, or answer with the reason."""
+        if not self._config.log.refuse_factors_above_brokers:
+            brokers = len(self._creation.image.brokers)
+            async for topic in context.turns.each(request.topics):
+                topic.replication_factor = min(topic.replication_factor, brokers)
         refused = await self._refusals(context, request)
         wanted = [
             self._new_topic(topic)
@@ -142,11 +151,15 @@ class CreateTopicsHandler:
         known_as = frozenset(overrides.items())
         if known_as not in described:
             described[known_as] = self._configs(overrides)
-        partitions = new_topic.partitions
+        partitions, factor = new_topic.partitions, new_topic.replication_factor
         if result.topic is not None:
             partitions = len(result.topic.partitions)
         elif new_topic.assignments:
             partitions = len(new_topic.assignments)
+        if new_topic.assignments:
+            factor = len(next(iter(new_topic.assignments.values())))
+        if result.topic is not None and result.topic.topic_id in self._creation.image.topics:
+            factor = result.topic.replication_factor
         return _Result(
             name=result.name,
             topic_id=result.topic.topic_id if result.topic is not None else None,
@@ -154,7 +167,7 @@ class CreateTopicsHandler:
             error_message=None,
             topic_config_error_code=0,
             num_partitions=partitions,
-            replication_factor=REPLICATION_FACTOR,
+            replication_factor=FACTOR_DEFAULT if factor == UNSET else factor,
             configs=described[known_as],
         )
 
@@ -167,8 +180,16 @@ class CreateTopicsHandler:
                 config_source=int(entry.source),
                 is_sensitive=entry.sensitive,
             )
-            for entry in describe_topic(overrides, BrokerLayers(static=self._config.static))
+            for entry in describe_topic(overrides, self._layers())
         ]
+
+    def _layers(self) -> BrokerLayers:
+        image = self._creation.image
+        return BrokerLayers(
+            dynamic_broker=image.broker_config(self._config.node_id),
+            dynamic_default=image.broker_config(""),
+            static=self._config.static,
+        )
 
     def _error(self, name: str, code: ErrorCode, message: str | None) -> _Result:
         return _Result(

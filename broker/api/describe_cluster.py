@@ -1,6 +1,7 @@
 """DescribeCluster (API key 60), versions 0 to 2.
 
 Behaviour:
+  * Authorised operations, when asked for: all that a cluster has, since there is no authorizer.
   * Endpoint type 1 (brokers) only; 2 (controllers) is MISMATCHED_ENDPOINT_TYPE on a broker's listener.
 Version notes:
   * 1: endpoint type (KIP-919).  2: fenced brokers (KIP-1073).
@@ -9,7 +10,13 @@ Source: DescribeClusterRequest.json, DescribeClusterResponse.json; KIP-700.
 
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.request_context import RequestContext
-from headrace.protocol.acl import Access, AclOperation, ResourceType
+from headrace.protocol.acl import (
+    CLUSTER_OPERATIONS,
+    NO_OPERATIONS,
+    Access,
+    AclOperation,
+    ResourceType,
+)
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DescribeClusterRequest, DescribeClusterResponse
@@ -59,7 +66,10 @@ class DescribeClusterHandler:
             )
             for broker in seen.brokers.values()
         ]
-        return self._answer(BROKERS, ErrorCode.NONE, brokers)
+        answer = self._answer(BROKERS, ErrorCode.NONE, brokers)
+        if request.include_cluster_authorized_operations:
+            answer.cluster_authorized_operations = CLUSTER_OPERATIONS
+        return answer
 
     def _answer(
         self,
@@ -74,4 +84,5 @@ class DescribeClusterHandler:
             cluster_id=self._cluster.image.cluster_id,
             controller_id=self._cluster.controller_id(),
             brokers=brokers,
+            cluster_authorized_operations=NO_OPERATIONS,
         )

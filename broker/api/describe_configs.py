@@ -3,21 +3,26 @@
 Behaviour:
   * Topics and brokers: every key with its value, where the value comes from, the chain of synonyms,
     type and documentation.
-  * A broker resource must name this broker, or be empty for the cluster-wide defaults.
+  * A broker resource must name this broker, or be empty for the cluster-wide defaults. Those of
+    `headrace.config.dynamic_keys` are not read-only.
+  * The loggers of this broker, with the levels in force.
+  * A group, or a subscription to client metrics, has no configs, whether it exists or not.
   * A resource that is named twice is answered once, with the keys of both. Resources that the answer has no room for
     (100 MB) are INVALID_REQUEST.
 Deviations from Apache Kafka:
   * Kafka answers a resource as often as the request names it, and bounds no answer.
-  * Logger, client-metrics and group resources are refused with INVALID_REQUEST.
+  * A topic that does not exist is UNKNOWN_TOPIC_OR_PARTITION also while Kafka shows what was kept of it.
 Version notes:
   * 1: synonyms and source.  3: type and documentation.  4: flexible.
-Source: DescribeConfigsRequest.json, DescribeConfigsResponse.json; KIP-133, KIP-226, KIP-569.
+Source: DescribeConfigsRequest.json, DescribeConfigsResponse.json; KIP-133, KIP-226, KIP-412, KIP-569.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
 from headrace.broker.network.request_context import RequestContext
+from headrace.broker.telemetry import loggers
+from headrace.config.definition import ConfigSource
 from headrace.config.describe import (
     BrokerLayers,
     ConfigEntry,
@@ -37,7 +42,8 @@ from headrace.protocol.messages import (
     DescribeConfigsResponse,
 )
 
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+NO_TYPE = 0  # of a level
 
 _Result = DescribeConfigsResponse.DescribeConfigsResult
 _Entry = _Result.DescribeConfigsResourceResult
@@ -65,14 +71,10 @@ async def _merged(
     return merged
 
 
-def _size_bytes(entry: ConfigEntry, request: DescribeConfigsRequest) -> int:
+def _size_bytes(entry: _Entry) -> int:
     """What an entry takes in the answer, about."""
-    size = len(entry.name) + len(entry.value or "")
-    if request.include_synonyms:
-        size += sum(len(it.name) + len(it.value or "") for it in entry.synonyms)
-    if request.include_documentation:
-        size += len(entry.documentation or "")
-    return size
+    size = len(entry.name) + len(entry.value or "") + len(entry.documentation or "")
+    return size + sum(len(it.name) + len(it.value or "") for it in entry.synonyms)
 
 
 class DescribeConfigsHandler:
@@ -100,17 +102,16 @@ class DescribeConfigsHandler:
             code, message = ErrorCode.NONE, None
             entries: list[_Entry] = []
             try:
-                described = [
+                entries = [
                     entry
-                    for entry in self._describe(resource_type, name)
+                    for entry in self._describe(resource_type, name, request)
                     if wanted is None or entry.name in wanted
                 ]
-                taken = sum(_size_bytes(entry, request) for entry in described)
+                taken = sum(map(_size_bytes, entries))
                 if size_bytes + taken > MAX_ANSWER_BYTES:
-                    code, message = ErrorCode.INVALID_REQUEST, _TOO_LARGE
+                    code, message, entries = ErrorCode.INVALID_REQUEST, _TOO_LARGE, []
                 else:
                     size_bytes += taken
-                    entries = [self._entry(entry, request) for entry in described]
             except KafkaError as error:
                 code, message = error.code, str(error)[:MAX_MESSAGE_CHARACTERS]
             results.append(
@@ -125,7 +126,26 @@ class DescribeConfigsHandler:
             await context.turns.pause()
         return DescribeConfigsResponse(results=results)
 
-    def _describe(self, resource_type: int, name: str) -> Sequence[ConfigEntry]:
+    def _describe(
+        self, resource_type: int, name: str, request: DescribeConfigsRequest
+    ) -> list[_Entry]:
+        if resource_type == BROKER_LOGGER:
+            self._require_own(name)
+            return [_level_entry(*it) for it in loggers.levels().items()]
+        if resource_type in (GROUP, CLIENT_METRICS):
+            if not name:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "the name of the resource is empty")
+            return []
+        return [self._entry(it, request) for it in self._settings(resource_type, name)]
+
+    def _require_own(self, name: str) -> None:
+        if name != str(self._config.node_id):
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST,
+                f"broker {self._config.node_id} cannot describe broker {name!r}: send the request there",
+            )
+
+    def _settings(self, resource_type: int, name: str) -> Sequence[ConfigEntry]:
         image = self._client.image
         if resource_type == TOPIC:
             if not is_valid_topic_name(name):
@@ -136,13 +156,9 @@ class DescribeConfigsHandler:
                 )
             return describe_topic(image.topic_config(name), self._layers())
         if resource_type == BROKER:
-            if name not in ("", str(self._config.node_id)):
-                raise KafkaError(
-                    ErrorCode.INVALID_REQUEST,
-                    f"broker {self._config.node_id} cannot describe broker {name}: send the request there",
-                )
             if not name:
                 return describe_broker_defaults(image.broker_config(""))
+            self._require_own(name)
             return describe_broker(self._layers())
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"configs of resource type {resource_type} are not supported"
@@ -171,3 +187,15 @@ class DescribeConfigsHandler:
             config_type=int(entry.type),
             documentation=entry.documentation if request.include_documentation else None,
         )
+
+
+def _level_entry(logger: str, level: str) -> _Entry:
+    return _Entry(
+        name=logger,
+        value=level,
+        read_only=False,
+        config_source=int(ConfigSource.DYNAMIC_LOGGER),
+        is_sensitive=False,
+        synonyms=[],
+        config_type=NO_TYPE,
+    )

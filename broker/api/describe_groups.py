@@ -21,7 +21,13 @@ from headrace.broker.coordinator.group.classic.states import GroupState
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.requests import DescribedGroup
 from headrace.broker.network.request_context import RequestContext
-from headrace.protocol.acl import Access, AclOperation, ResourceType
+from headrace.protocol.acl import (
+    GROUP_OPERATIONS,
+    NO_OPERATIONS,
+    Access,
+    AclOperation,
+    ResourceType,
+)
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.messages import (
@@ -33,17 +39,6 @@ from headrace.protocol.messages import (
 API = ApiKey.DESCRIBE_GROUPS
 
 GROUP_ID_NOT_FOUND_SINCE: Final = 6
-GROUP_OPERATIONS: Final = sum(  # what a group allows
-    1 << it
-    for it in (
-        AclOperation.READ,
-        AclOperation.DELETE,
-        AclOperation.DESCRIBE,
-        AclOperation.DESCRIBE_CONFIGS,
-        AclOperation.ALTER_CONFIGS,
-    )
-)
-NO_OPERATIONS: Final = -(1 << 31)  # they were not asked for
 
 _TOO_LARGE: Final = (
     f"the answer would exceed {MAX_ANSWER_BYTES} bytes: ask for fewer groups at once"

@@ -83,9 +83,6 @@ def _partition(topic: str, index: int, described: QuorumDescribed) -> _Partition
             partition_index=index,
             error_code=int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             error_message="only __cluster_metadata-0 has a quorum",
-            leader_id=-1,
-            leader_epoch=-1,
-            high_watermark=-1,
             current_voters=[],
             observers=[],
         )

@@ -1,8 +1,9 @@
 """DescribeTopicPartitions (API key 75), version 0.
 
 Behaviour:
-  * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, never
+  * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, at least one and never
     above 2,000; the cursor names the first partition that did not fit.
+  * Authorised operations: all that a topic has, since there is no authorizer.
   * An empty list of topics asks for all.
   * A partition whose leader is not alive, or has no listener of the client's name, has leader -1 and, unlike in
     Metadata, no error.
@@ -17,7 +18,7 @@ from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.metadata.image import PartitionImage, TopicImage
 from headrace.metadata.topic_names import is_valid_topic_name
-from headrace.protocol.acl import Access, AclOperation, ResourceType
+from headrace.protocol.acl import TOPIC_OPERATIONS, Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import (
@@ -54,7 +55,7 @@ class DescribeTopicPartitionsHandler:
             asked = list({topic.name async for topic in context.turns.each(request.topics)})
         parts = [sorted(some) async for some in context.turns.batches(asked, NAMES_AT_ONCE)]
         limit = request.response_partition_limit
-        room = min(limit, MAX_PARTITIONS) if limit > 0 else MAX_PARTITIONS
+        room = max(min(limit, MAX_PARTITIONS), 1)
         answers: list[_Topic] = []
         cursor = None
         async for name in context.turns.each(merge(*parts)):
@@ -96,12 +97,13 @@ class DescribeTopicPartitionsHandler:
             is_internal=topic.name in INTERNAL_TOPICS,
             partitions=[
                 _Partition(
-                    **(seen.leadership(partition) | {"error_code": 0}),
+                    **(seen.leadership(partition, topic.replication_factor) | {"error_code": 0}),
                     eligible_leader_replicas=[],
                     last_known_elr=[],
                 )
                 for partition in partitions
             ],
+            topic_authorized_operations=TOPIC_OPERATIONS,
         )
 
     def _refusal(self, names: list[str]) -> DescribeTopicPartitionsResponse:
@@ -120,5 +122,10 @@ class DescribeTopicPartitionsHandler:
             else ErrorCode.INVALID_TOPIC_EXCEPTION
         )
         return _Topic(
-            error_code=int(code), name=name, topic_id=None, is_internal=False, partitions=[]
+            error_code=int(code),
+            name=name,
+            topic_id=None,
+            is_internal=False,
+            partitions=[],
+            topic_authorized_operations=TOPIC_OPERATIONS,
         )

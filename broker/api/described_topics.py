@@ -1,9 +1,9 @@
 """Topics as Metadata describes them: encoded once, and kept, since all clients ask for the same ones.
 
-A description depends on the topic, on the brokers, on the version of the API, and on which brokers have the client's
-listener. Images are immutable, and what a change has left alone is the same object in both: so what is kept is valid
-while topic and brokers are those that it was made of. It is made in small steps, by one request at a time: others that
-want the same one find it made.
+A description depends on the topic, on the brokers, on the version of the API, on which brokers have the client's
+listener, and on whether authorised operations are asked for. Images are immutable, and what a change has left alone is
+the same object in both: so what is kept is valid while topic and brokers are those that it was made of. It is made in
+small steps, by one request at a time: others that want the same one find it made.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.metadata.image import TopicImage
 from headrace.metadata.images.brokers import Brokers
+from headrace.protocol.acl import NO_OPERATIONS
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import EncodedElement, MetadataResponse, encode_element_steps
 from headrace.steps import Steps
@@ -28,7 +29,9 @@ _ENTRY_BYTES: Final = 512  # besides what is encoded
 _Topic = MetadataResponse.MetadataResponseTopic
 _Partition = _Topic.MetadataResponsePartition
 
-_Key = tuple[int, tuple[int, ...], UUID]  # version, brokers with the listener, topic
+_Key = tuple[
+    int, int, tuple[int, ...], UUID
+]  # version, operations, brokers with the listener, topic
 
 
 class _Kept(NamedTuple):
@@ -52,23 +55,30 @@ class DescribedTopics:
         self.made = 0  # not found
 
     async def describe(
-        self, context: RequestContext, seen: SeenCluster, topic: TopicImage
+        self,
+        context: RequestContext,
+        seen: SeenCluster,
+        topic: TopicImage,
+        operations: int = NO_OPERATIONS,
     ) -> EncodedElement:
-        """Give the element of a Metadata answer."""
-        found = self.known(context.version, seen, topic)
+        """Give the element of a Metadata answer, with these authorised operations."""
+        found = self.known(context.version, seen, topic, operations)
         if found is None:
-            key = context.version, tuple(seen.brokers), topic.topic_id
+            key = context.version, operations, tuple(seen.brokers), topic.topic_id
             async with self._making:
                 found = self._find(key, seen, topic)  # another request may have made it
                 if found is None:
-                    steps = _description_steps(seen, topic, context.version)
+                    steps = _description_steps(seen, topic, context.version, operations)
                     found = await context.turns.run(steps)
                     self._keep(key, _Kept(topic, seen.image.brokers, found))
         return found
 
-    def known(self, version: int, seen: SeenCluster, topic: TopicImage) -> EncodedElement | None:
+    def known(
+        self, version: int, seen: SeenCluster, topic: TopicImage, operations: int
+    ) -> EncodedElement | None:
         """Give the element of a Metadata answer, if it was asked for before."""
-        return self._find((version, tuple(seen.brokers), topic.topic_id), seen, topic)
+        key = version, operations, tuple(seen.brokers), topic.topic_id
+        return self._find(key, seen, topic)
 
     def _find(self, key: _Key, seen: SeenCluster, topic: TopicImage) -> EncodedElement | None:
         kept = self._kept.get(key)
@@ -89,13 +99,17 @@ class DescribedTopics:
             self.kept_bytes -= oldest.size_bytes
 
 
-def _description_steps(seen: SeenCluster, topic: TopicImage, version: int) -> Steps[EncodedElement]:
+def _description_steps(
+    seen: SeenCluster, topic: TopicImage, version: int, operations: int
+) -> Steps[EncodedElement]:
     without_listener = ErrorCode.LEADER_NOT_AVAILABLE
     if version >= LISTENER_NOT_FOUND_SINCE:
         without_listener = ErrorCode.LISTENER_NOT_FOUND
     partitions = []
     for number, partition in enumerate(topic.partitions, start=1):
-        fields = seen.leadership(partition, without_listener=without_listener)
+        fields = seen.leadership(
+            partition, topic.replication_factor, without_listener=without_listener
+        )
         partitions.append(_Partition(**fields))
         if number % ITEMS_PER_LOOK == 0:
             yield
@@ -105,6 +119,7 @@ def _description_steps(seen: SeenCluster, topic: TopicImage, version: int) -> St
         topic_id=topic.topic_id,
         is_internal=topic.name in INTERNAL_TOPICS,
         partitions=partitions,
+        topic_authorized_operations=operations,
     )
     encoded = yield from encode_element_steps(MetadataResponse, "topics", described, version)
     yield  # there may be thousands of topics of one partition

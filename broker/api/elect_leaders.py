@@ -1,8 +1,9 @@
 """ElectLeaders (API key 43), versions 0 to 2.
 
 Behaviour:
-  * The leader of a partition is its only replica, so its preferred one: ELECTION_NOT_NEEDED while it is active. When
-    all partitions are asked for, those are left out of the answer, as in Kafka.
+  * The leader of a partition is its preferred replica: ELECTION_NOT_NEEDED while it is active. When all partitions are
+    asked for, those are left out of the answer, and topics stay in it, as in Kafka.
+  * An unknown type of election is INVALID_REQUEST, also for each partition that is named.
   * A partition whose leader is not active gets another one when that one's log is drained, and by no election:
     PREFERRED_LEADER_NOT_AVAILABLE, or ELIGIBLE_LEADERS_NOT_AVAILABLE for an unclean election.
 Version notes:
@@ -48,7 +49,19 @@ class ElectLeadersHandler:
         """Answer from the newest metadata."""
         kind = request.election_type if context.version >= TYPES_SINCE else PREFERRED
         if kind not in (PREFERRED, UNCLEAN):
-            return _answer(context.version, ErrorCode.INVALID_REQUEST, [])
+            refused = [
+                _Topic(
+                    topic=it.topic,
+                    partition_result=[
+                        _Partition(
+                            index, int(ErrorCode.INVALID_REQUEST), f"unknown election type {kind}"
+                        )
+                        async for index in context.turns.each(it.partitions)
+                    ],
+                )
+                async for it in context.turns.each(request.topic_partitions or ())
+            ]
+            return _answer(context.version, ErrorCode.INVALID_REQUEST, refused)
         image = self._cluster.image
         results = []
         for name, indexes in _asked(request, image):
@@ -60,8 +73,7 @@ class ElectLeadersHandler:
                 partitions.append(
                     _Partition(partition_id=index, error_code=int(code), error_message=message)
                 )
-            if partitions or request.topic_partitions is not None:
-                results.append(_Topic(topic=name, partition_result=partitions))
+            results.append(_Topic(topic=name, partition_result=partitions))
         return _answer(context.version, ErrorCode.NONE, results)
 
 

@@ -1,39 +1,37 @@
 """IncrementalAlterConfigs (API key 44), versions 0 and 1.
 
 Behaviour:
-  * SET 0, DELETE 1, and for lists APPEND 2 and SUBTRACT 3, on topics; validated as a whole, resource by resource.
-  * headrace.drain of one broker is the only setting of brokers that is dynamic.
-  * A DELETE of other broker configs changes nothing: Kafka's reassignment tool takes back throttles in this way,
-    whether it has set any or not.
+  * SET 0, DELETE 1, and for lists APPEND 2 and SUBTRACT 3, on topics, on a broker, and on all brokers (the empty name);
+    validated as a whole, resource by resource.
+  * Of brokers the settings of `headrace.config.dynamic_keys`. They are in force at once, on each broker as it learns of
+    them. INVALID_REQUEST for others.
+  * A DELETE of a broker's setting that is not set changes nothing, whatever its name: Kafka's reassignment tool takes
+    back throttles in this way, whether it has set any or not.
+  * Loggers of the broker that is asked: SET and DELETE of `headrace` and what is below it, until its process ends.
 Deviations from Apache Kafka:
-  * Other broker configs are static: setting them is refused with INVALID_REQUEST and a message that names the file.
+  * Kafka keeps a broker's setting that no broker knows; here it is refused, since it would do nothing.
+  * Settings of any broker are changed by every broker; Kafka's takes those of its own.
+  * Groups and client metrics have no configs here: INVALID_REQUEST.
 Version notes:
   * 1: flexible.
-Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.json; KIP-339.
+Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.json; KIP-339, KIP-412.
 """
 
-from collections import Counter
-
+from headrace.broker.api.altered_configs import REPEATED, AlteredConfigs, repeated
 from headrace.broker.network.request_context import RequestContext
-from headrace.config.dynamic_keys import DRAIN_KEY
-from headrace.metadata.follower.client import ConfigOp, ConfigOperation, MetadataClient
+from headrace.metadata.follower.client import ConfigOperation, MetadataClient
 from headrace.protocol.acl import Access, AclOperation, ResourceType
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 from headrace.protocol.messages import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
 
-TOPIC = 2
-BROKER = 4
-MAX_CONFIGS = 1_000  # of one resource; there are fewer keys
-
 _Response = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
 
 
 class IncrementalAlterConfigsHandler:
-    """Changes topic configs through the controller."""
+    """Changes some configs of resources."""
 
     api_key = ApiKey.INCREMENTAL_ALTER_CONFIGS
     requires = (
@@ -43,64 +41,33 @@ class IncrementalAlterConfigsHandler:
     )
 
     def __init__(self, client: MetadataClient) -> None:
-        self._client = client
+        self._configs = AlteredConfigs(client)
 
     async def handle(
         self, context: RequestContext, request: IncrementalAlterConfigsRequest
     ) -> IncrementalAlterConfigsResponse:
         """Alter each resource, or answer with the reason."""
-        repeated: Counter[tuple[int, str]] = Counter()
-        async for resource in context.turns.each(request.resources):
-            repeated[resource.resource_type, resource.resource_name] += 1
+        named = ((it.resource_type, it.resource_name) for it in request.resources)
+        again = await repeated(context, named)
         responses = []
         async for resource in context.turns.each(request.resources):
-            key = (resource.resource_type, resource.resource_name)
-            message: str | None
-            if repeated[key] > 1:
-                code, message = (
-                    ErrorCode.INVALID_REQUEST,
-                    "the request names this resource more than once",
-                )
-            elif len(resource.configs) > MAX_CONFIGS:
-                code = ErrorCode.INVALID_REQUEST
-                message = f"more than {MAX_CONFIGS} configs of one resource"
-            elif (
-                resource.resource_type == BROKER
-                and not _is_dynamic(resource)
-                and all(it.config_operation == ConfigOp.DELETE for it in resource.configs)
-            ):
-                code, message = ErrorCode.NONE, None
-            elif resource.resource_type != TOPIC and not _is_dynamic(resource):
-                code = ErrorCode.INVALID_REQUEST
-                message = (
-                    f"only topic configs can be altered, and {DRAIN_KEY} of one broker; set other broker configs "
-                    "in server.properties and restart"
-                )
-            else:
-                code, message = await self._client.alter_configs(
+            outcome = REPEATED
+            if (resource.resource_type, resource.resource_name) not in again:
+                outcome = await self._configs.alter(
                     resource.resource_type,
                     resource.resource_name,
                     [
-                        ConfigOperation(config.name, config.config_operation, config.value)
-                        for config in resource.configs
+                        ConfigOperation(it.name, it.config_operation, it.value)
+                        for it in resource.configs
                     ],
                     validate_only=request.validate_only,
                 )
             responses.append(
                 _Response(
-                    error_code=int(code),
-                    error_message=message and message[:MAX_MESSAGE_CHARACTERS],
+                    error_code=int(outcome[0]),
+                    error_message=outcome[1],
                     resource_type=resource.resource_type,
                     resource_name=resource.resource_name,
                 )
             )
         return IncrementalAlterConfigsResponse(responses=responses)
-
-
-def _is_dynamic(resource: IncrementalAlterConfigsRequest.AlterConfigsResource) -> bool:
-    """Whether a broker's settings are named that can be changed while it runs, and no others."""
-    return (
-        resource.resource_type == BROKER
-        and bool(resource.resource_name)
-        and [it.name for it in resource.configs] == [DRAIN_KEY]
-    )

@@ -5,16 +5,18 @@ Behaviour:
     that the client used. A partition whose leader has no such listener is LISTENER_NOT_FOUND.
   * A partition whose leader is starting, or whose epoch has ended, is LEADER_NOT_AVAILABLE with leader -1 and the
     leader epoch that it has; its only replica is offline, and still in sync.
+  * Authorised operations, when asked for: all that a topic or a cluster has, since there is no authorizer.
   * A topic that is named twice is answered once. Topics come in any order.
   * A topic that does not exist and may be created (request flag and `auto.create.topics.enable`) is
     created, and the answer already shows it.
 Deviations from Apache Kafka:
   * Kafka first answers UNKNOWN_TOPIC_OR_PARTITION for a topic that is being created; here the answer waits for it.
-  * Replicas and ISR are the leader alone: the WAL and the bucket provide durability.
+  * Replicas are as many as the replication factor says, and nothing is copied to them: the WAL and the bucket provide
+    durability. The leader comes first, then brokers in the order of their ids; those that are active are in sync.
 Version notes:
   * 1: null asks for all topics.  4: allow_auto_topic_creation.  6: LISTENER_NOT_FOUND, which was
-    LEADER_NOT_AVAILABLE.  7: leader epoch.  9: flexible.  10: topic ids.  12: look-up by topic id.
-    13: top-level error.
+    LEADER_NOT_AVAILABLE.  7: leader epoch.  8: authorised operations (KIP-430), of the cluster up to 10.
+    9: flexible.  10: topic ids.  12: look-up by topic id.  13: top-level error.
 Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102; `KRaftMetadataCache.getPartitionMetadata`.
 """
 
@@ -26,7 +28,14 @@ from headrace.broker.api.described_topics import DescribedTopics
 from headrace.broker.cluster.cluster_view import ClusterView, SeenCluster
 from headrace.broker.cluster.topic_creation import MAX_TOPICS, TopicCreation
 from headrace.broker.network.request_context import Later, RequestContext
-from headrace.protocol.acl import Access, AclOperation, ResourceType
+from headrace.protocol.acl import (
+    CLUSTER_OPERATIONS,
+    NO_OPERATIONS,
+    TOPIC_OPERATIONS,
+    Access,
+    AclOperation,
+    ResourceType,
+)
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import EncodedElement, MetadataRequest, MetadataResponse
@@ -86,26 +95,28 @@ class MetadataHandler:
             topic = seen.image.topic(asked.name or "")
         if topic is None or len(topic.partitions) > MAX_SHORT:
             return None
-        described = self._described.known(context.version, seen, topic)
-        return None if described is None else self._response(seen, [described])
+        operations = _topic_operations(request)
+        described = self._described.known(context.version, seen, topic, operations)
+        return None if described is None else self._response(request, seen, [described])
 
     async def _describe(
         self, context: RequestContext, request: MetadataRequest
     ) -> MetadataResponse:
+        operations = _topic_operations(request)
         if request.topics is None or (context.version == 0 and not request.topics):
             seen = self._cluster.seen_by(context.client)
             topics: list[_Topic | EncodedElement] = [
-                await self._described.describe(context, seen, topic)
+                await self._described.describe(context, seen, topic, operations)
                 async for topic in context.turns.each(seen.image.topics.values())
             ]
         else:
             await self._create_missing(context, request, request.topics)
             seen = self._cluster.seen_by(context.client)
-            topics = await self._asked_for(context, request.topics, seen)
-        return self._response(seen, topics)
+            topics = await self._asked_for(context, request.topics, seen, operations)
+        return self._response(request, seen, topics)
 
     def _response(
-        self, seen: SeenCluster, topics: list[_Topic | EncodedElement]
+        self, request: MetadataRequest, seen: SeenCluster, topics: list[_Topic | EncodedElement]
     ) -> MetadataResponse:
         return MetadataResponse(
             brokers=[
@@ -118,10 +129,17 @@ class MetadataHandler:
             controller_id=self._cluster.controller_id(),
             topics=topics,
             error_code=0,
+            cluster_authorized_operations=CLUSTER_OPERATIONS
+            if request.include_cluster_authorized_operations
+            else NO_OPERATIONS,
         )
 
     async def _asked_for(
-        self, context: RequestContext, topics: Sequence[_Asked], seen: SeenCluster
+        self,
+        context: RequestContext,
+        topics: Sequence[_Asked],
+        seen: SeenCluster,
+        operations: int,
     ) -> list[_Topic | EncodedElement]:
         turns = context.turns
         asked = {(it.name, it.topic_id): None async for it in turns.each(topics)}
@@ -139,11 +157,13 @@ class MetadataHandler:
             elif name is not None:
                 found = image.topic(name)
             if found is not None:
-                answers.append(await self._described.describe(context, seen, found))
+                answers.append(await self._described.describe(context, seen, found, operations))
             elif topic_id is not None or name is None:
                 answers.append(self._error(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id))
             else:
-                answers.append(self._error(self._creation.why_missing(name), name, topic_id))
+                missing = self._error(self._creation.why_missing(name), name, topic_id)
+                missing.topic_authorized_operations = operations
+                answers.append(missing)
         return answers
 
     def _is_invalid(self, context: RequestContext, topics: Sequence[_Asked]) -> bool:
@@ -174,3 +194,7 @@ class MetadataHandler:
             is_internal=False,
             partitions=[],
         )
+
+
+def _topic_operations(request: MetadataRequest) -> int:
+    return TOPIC_OPERATIONS if request.include_topic_authorized_operations else NO_OPERATIONS

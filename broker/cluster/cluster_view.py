@@ -1,5 +1,6 @@
 """The cluster as a client sees it through the listener that it is connected to. Pure."""
 
+from bisect import bisect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -28,16 +29,29 @@ class SeenCluster(NamedTuple):
     image: MetadataImage
     brokers: Mapping[int, NodeEndpoint]  # active ones that have the client's listener, by node id
 
+    def replicas(self, leader: int, replication_factor: int) -> list[int]:
+        """Return the replicas that clients see: the leader, and those that follow by node id.
+
+        Each holds what the others hold, the bucket, and any may be made leader. There are fewer when brokers have left.
+        """
+        if replication_factor <= 1:
+            return [leader]
+        others = sorted(it for it in self.image.brokers if it != leader)
+        first = bisect(others, leader)
+        return [leader, *(others[first:] + others[:first])[: replication_factor - 1]]
+
     def leadership(
         self,
         partition: PartitionImage,
+        replication_factor: int = 1,
         *,
         without_listener: ErrorCode = ErrorCode.LISTENER_NOT_FOUND,
     ) -> dict[str, Any]:
-        """Fields of a partition that Metadata and DescribeTopicPartitions share: the leader is its only replica.
+        """Fields of a partition that Metadata and DescribeTopicPartitions share.
 
         Args:
             partition: of this image.
+            replication_factor: of its topic.
             without_listener: the error when its leader is active and has no address on the client's listener.
         """
         available = partition.leader in self.brokers
@@ -45,14 +59,16 @@ class SeenCluster(NamedTuple):
         if not available:
             alive = live_leader(self.image, partition) != NO_LEADER
             code = without_listener if alive else ErrorCode.LEADER_NOT_AVAILABLE
+        replicas = self.replicas(partition.leader, replication_factor)
+        in_sync = [it for it in replicas if it in self.brokers]
         return {
             "error_code": int(code),
             "partition_index": partition.partition,
             "leader_id": partition.leader if available else NO_LEADER,
             "leader_epoch": partition.leader_epoch,
-            "replica_nodes": [partition.leader],
-            "isr_nodes": [partition.leader],  # the last one stays in it
-            "offline_replicas": [] if available else [partition.leader],
+            "replica_nodes": replicas,
+            "isr_nodes": in_sync or [partition.leader],  # the last one stays in it
+            "offline_replicas": [it for it in replicas if it not in self.brokers],
         }
 
 

@@ -9,6 +9,7 @@ from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
 from headrace.metadata.follower.client import MetadataClient, NewTopic, TopicResult
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.topic_names import is_valid_topic_name
 from headrace.protocol.errors import ErrorCode
 from headrace.turns import Work, turns_of
@@ -53,6 +54,11 @@ class TopicCreation:
         self._internal = {topic.name: topic for topic in internal}
         # One automatic creation at a time: many clients request the same new topic at once.
         self._automatic = asyncio.Lock()
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest metadata."""
+        return self._client.image
 
     async def create(
         self, topics: Sequence[NewTopic], *, validate_only: bool, timeout_ms: int

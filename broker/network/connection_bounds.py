@@ -33,6 +33,11 @@ class ConnectionBounds:
         self._open: Counter[str] = Counter()
         self._total = 0
 
+    def change(self, max_total: int, max_per_ip: int) -> None:
+        """Change the bounds of connections to come; those that are open stay."""
+        self._max_total = max_total
+        self._max_per_ip = max_per_ip
+
     def opened(self, address: str) -> bool:
         """Count a new connection; False when there are too many."""
         max_of_address = self._overrides.get(address, self._max_per_ip)

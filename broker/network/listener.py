@@ -66,6 +66,11 @@ class Listener:
             bound.append(Endpoint(endpoint.name, endpoint.host, listening[0].port))
         return bound
 
+    def change_bounds(self, max_connections: int, max_per_ip: int) -> None:
+        """Change how many connections may be open; those that are stay. A bound for one address stays, too."""
+        possible = connections_possible(max_connections, self._network.max_descriptors)
+        self._bounds.change(possible, max_per_ip)
+
     async def serve(
         self, dispatcher: Dispatcher, tls: Mapping[str, ssl.SSLContext] = NO_TLS
     ) -> None:

@@ -19,6 +19,7 @@ from headrace.broker.node.address import BrokerAddress
 from headrace.broker.node.admin import SERVING, NodeAdmin, RoleAdmin
 from headrace.broker.node.broker_parts import BrokerParts
 from headrace.broker.node.bucket_health import BucketHealth
+from headrace.broker.node.connection_settings import ConnectionSettings
 from headrace.broker.node.ended_brokers import EndedBrokers
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import (
@@ -152,6 +153,7 @@ class BrokerRole:
                 replayed=self._replayed,
             )
             client.subscribe(self._follow_quorum)
+            client.subscribe(ConnectionSettings(config, listener).follow)
             self._admin.stage = "waiting for a controller"
             await unless_stopped(stop, registration.register(client))
             self._added.answer_logs(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from headrace.broker.partition.log_checkpoints import DrainedPartition, LogCheckpoints
 from headrace.config.node import LogConfig
-from headrace.config.topic import EffectiveTopicConfig
+from headrace.config.topic import EffectiveTopicConfig, topic_defaults
 from headrace.metadata.image import MetadataImage
 from headrace.storage.ports import StreamMetadata
 from headrace.turns import Work, turns_of
@@ -20,9 +20,10 @@ async def checkpoints_of(
     by_id = {it.stream_id: it for it in streams}
     turns, now_ms = turns_of(Work.UPKEEP), wall_clock_ms()
     found: list[DrainedPartition] = []
+    defaults = {**config.topic_defaults, **topic_defaults(image.broker_config(""))}
     for topic in image.topics.values():
         overrides = image.topic_config(topic.name)
-        effective = EffectiveTopicConfig.resolve(overrides, config.topic_defaults)
+        effective = EffectiveTopicConfig.resolve(overrides, defaults)
         for partition in topic.partitions:
             data, meta = by_id.get(partition.data_stream_id), by_id.get(partition.meta_stream_id)
             if data is not None and meta is not None:

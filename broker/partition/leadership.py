@@ -25,6 +25,7 @@ from headrace.broker.partition.opening import Restored, restore_state
 from headrace.broker.partition.opening_queue import OpeningQueue, PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.topic_defaults import TopicDefaults
 from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.follower.client import MetadataClient
@@ -94,7 +95,9 @@ class PartitionLeadership:
         self._fenced: dict[PartitionKey, str] = {}  # reasons of the last attempt
         self._streams_changed = False
         self._closing_slots = asyncio.Semaphore(MAX_CLOSING)
-        self._default_config = EffectiveTopicConfig.resolve({}, config.topic_defaults)
+        self._defaults = TopicDefaults(
+            config.topic_defaults, config.producer_id_expiration_ms, node_id
+        )
         registry.on_missed = self._queue.ask
         self.statistics = OpeningStatistics()
 
@@ -130,12 +133,24 @@ class PartitionLeadership:
             self._streams_changed = True
             self._changed.set()
         if old.configs is not new.configs:
-            for kind, name in changed_resources(old.configs, new.configs):
-                found = new.topic_ids.get(name)
-                if kind == TOPIC_RESOURCE and found is not None:
-                    config = self._effective_config(new, name)
-                    for partition in self._registry.of_topic(found):
-                        partition.writes.config = config
+            self._configs_changed(old, new)
+
+    def _configs_changed(self, old: MetadataImage, new: MetadataImage) -> None:
+        """Put new configs in force: those of some topics, or the defaults of all."""
+        topic_ids: Iterable[UUID | None]
+        if self._defaults.have_changed(new):
+            topic_ids = list(new.topics)
+        else:
+            changed = changed_resources(old.configs, new.configs)
+            topic_ids = [
+                new.topic_ids.get(name) for kind, name in changed if kind == TOPIC_RESOURCE
+            ]
+        for topic_id in topic_ids:
+            partitions = [] if topic_id is None else self._registry.of_topic(topic_id)
+            if partitions:
+                config = self._defaults.resolve(new, partitions[0].topic)
+                for partition in partitions:
+                    self._configure(partition, config)
 
     def _leave_deleted(self, old: MetadataImage, new: MetadataImage) -> Steps[None]:
         """Stop serving what the next image lacks, in steps: a topic may have 50,000 partitions."""
@@ -309,7 +324,7 @@ class PartitionLeadership:
         if self._client.image.topic_by_id(topic.topic_id) is None:
             partition.discard()
             return
-        partition.writes.config = self._effective_config(self._client.image, topic.name)
+        self._configure(partition, self._defaults.resolve(self._client.image, topic.name))
         self._registry.add(partition)
 
     def _warn_not_opened(self, topic: TopicImage, index: int, reason: str) -> None:
@@ -320,7 +335,7 @@ class PartitionLeadership:
             )
 
     async def _restore(self, topic: TopicImage, image: PartitionImage) -> Partition | None:
-        config = self._effective_config(self._client.image, topic.name)
+        config = self._defaults.resolve(self._client.image, topic.name)
         now_ms = self._wall_clock_ms()
         opened = await asyncio.gather(  # by one request
             *(
@@ -334,7 +349,7 @@ class PartitionLeadership:
             restored = await restore_state(
                 data,
                 meta,
-                producer_id_expiration_ms=self._config.producer_id_expiration_ms,
+                producer_id_expiration_ms=self._defaults.producer_expiration_ms,
                 now_ms=now_ms,
                 segment_ms=config.segment_ms,
                 latest_ms=now_ms + config.timestamp_after_max_ms,
@@ -408,11 +423,9 @@ class PartitionLeadership:
                 return
         partition.discard()
 
-    def _effective_config(self, image: MetadataImage, topic: str) -> EffectiveTopicConfig:
-        overrides = image.topic_config(topic)
-        if not overrides:
-            return self._default_config
-        return EffectiveTopicConfig.resolve(overrides, self._config.topic_defaults)
+    def _configure(self, partition: Partition, config: EffectiveTopicConfig) -> None:
+        partition.writes.config = config
+        partition.state.producers.expiration_ms = self._defaults.producer_expiration_ms
 
     async def _upkeep(self) -> None:
         """Periodically expire idle producers and trim superseded checkpoints."""

@@ -60,7 +60,7 @@ class ProducerStates:
     """
 
     def __init__(self, *, expiration_ms: int, max_producers: int = 100_000) -> None:
-        self._expiration_ms = expiration_ms
+        self.expiration_ms = expiration_ms  # of those that are idle; it may change
         self._max_producers = max_producers
         self._entries: dict[int, ProducerEntry] = {}  # in order of last use
         self.busy: Container[int] = ()  # those in a transaction
@@ -148,7 +148,7 @@ class ProducerStates:
 
     def expire(self, now_ms: int) -> int:
         """Drop producers that have been idle for longer than `expiration_ms`, in no transaction; return how many."""
-        limit = now_ms - self._expiration_ms
+        limit = now_ms - self.expiration_ms
         expired = [
             pid
             for pid, entry in self._entries.items()

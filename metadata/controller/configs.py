@@ -13,7 +13,7 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.configs import BROKER_RESOURCE, NO_OVERRIDES, TOPIC_RESOURCE
 from headrace.metadata.images.draining import is_drained
 from headrace.metadata.images.logs import about_to_end
-from headrace.metadata.levels import MOVES_LEVEL, level_of
+from headrace.metadata.levels import MOVES_LEVEL, SETTINGS_LEVEL, level_of
 from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.topics import ConfigRecord
 from headrace.metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
@@ -28,6 +28,7 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
     """Change the configs of one resource, all or none; a value that is already set needs no record."""
     validate = _validator(request.resource_type, inputs.configs)
     is_topic = request.resource_type == TOPIC_RESOURCE
+    wrong = ErrorCode.INVALID_CONFIG if is_topic else ErrorCode.INVALID_REQUEST  # as in Kafka
     if not is_topic:
         _require_broker(request.resource_name, image)
     resource = (request.resource_type, request.resource_name)
@@ -40,9 +41,11 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
         if value == old.get(key):
             continue
         if value is not None:
-            check_config(validate, key, value)
+            check_config(validate, key, value, wrong)
             if (request.resource_type, key, value) == (BROKER_RESOURCE, DRAIN_KEY, "true"):
                 _require_drainable(request.resource_name, image)
+            elif not is_topic and key != DRAIN_KEY:
+                _require_followed(image)
         records.append(ConfigRecord(*resource, key, value))
     if is_topic and request.resource_name not in image.topic_ids:  # last, as in Kafka
         raise RefusedError(
@@ -52,20 +55,25 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
     return Decision(() if request.validate_only else tuple(records), Done())
 
 
-def check_config(validate: ConfigValidator, key: str, value: str) -> None:
+def check_config(
+    validate: ConfigValidator,
+    key: str,
+    value: str,
+    wrong: ErrorCode = ErrorCode.INVALID_CONFIG,
+) -> None:
     """Refuse a value that may not be set.
 
     Raises:
-        RefusedError: INVALID_CONFIG with the reason.
+        RefusedError: the error `wrong` with the reason.
     """
     if len(value) > MAX_VALUE_LENGTH:
         raise RefusedError(
-            ErrorCode.INVALID_CONFIG,
+            wrong,
             f"the value of {key} has {len(value)} characters, at most {MAX_VALUE_LENGTH} are allowed",
         )
     problem = validate(key, value)
     if problem is not None:
-        raise RefusedError(ErrorCode.INVALID_CONFIG, problem)
+        raise RefusedError(wrong, problem)
 
 
 def _validator(resource_type: int, rules: ConfigRules) -> ConfigValidator:
@@ -110,6 +118,15 @@ def _require_drainable(name: str, image: MetadataImage) -> None:
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
             f"no broker could take the partitions of broker {name}: each other one is fenced, about to end, or drained",
+        )
+
+
+def _require_followed(image: MetadataImage) -> None:
+    """Refuse a setting that brokers of an earlier release would not apply."""
+    if level_of(image.features) < SETTINGS_LEVEL:
+        raise RefusedError(
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"settings of brokers change from level {SETTINGS_LEVEL} on: run `headrace cluster upgrade`",
         )
 
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 # Takes a config's name and value; returns what is wrong, or None.
 ConfigValidator = Callable[[str, str], str | None]
 
-# Kafka's topic configs that are lists, with their defaults (LogConfig.java).
+# Kafka's configs of topics and brokers that are lists, with their defaults (LogConfig.java).
 LIST_CONFIG_DEFAULTS: Final[Mapping[str, str]] = {
     "cleanup.policy": "delete",
+    "log.cleanup.policy": "delete",
     "follower.replication.throttled.replicas": "",
     "leader.replication.throttled.replicas": "",
 }

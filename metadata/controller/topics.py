@@ -3,8 +3,10 @@
 A partition is created with its two streams (data, meta) in one batch. Each topic of a request
 succeeds or fails independently; all that succeed share one entry of the log.
 
-Source: ReplicationControlManager.java; KIP-516 for topic ids. Deviation: every replication factor
-of one or more is accepted and treated as one.
+The replication factor is stored for clients, which compare it with what they have asked for. It may not be above
+the number of brokers, as in Kafka, and changes nothing else.
+
+Source: ReplicationControlManager.java; KIP-516 for topic ids.
 """
 
 from collections import Counter
@@ -25,6 +27,7 @@ from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage, TopicImage
 from headrace.metadata.images.configs import TOPIC_RESOURCE
 from headrace.metadata.images.streams import NO_EPOCH
+from headrace.metadata.levels import FACTOR_LEVEL, level_of
 from headrace.metadata.records.ids import random_id
 from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import StreamRecord
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
 
 MAX_PARTITIONS_PER_REQUEST: Final = 10_000  # as in Kafka: one entry of the log must stay bounded
 PARTITIONS_DEFAULT: Final = 1
+FACTOR_DEFAULT: Final = 1
 UNSET: Final = -1
 NO_TOPIC_ID: Final = UUID(int=0)
 METADATA_TOPIC_ID: Final = UUID(int=1)  # of __cluster_metadata in Kafka
@@ -195,7 +199,8 @@ class _TopicsCreation:
         if self._validate_only:
             return TopicCreated(topic.name, ErrorCode.NONE, None, NO_TOPIC_ID, leaders)
         topic_id = new_topic_id(self._image, self._inputs.rng)
-        self.records.append(TopicRecord(topic_id, topic.name))
+        factor = self._replication_factor(topic)
+        self.records.append(TopicRecord(topic_id, topic.name, factor))
         self.records += partition_records(topic_id, 0, leaders, self._next_stream_id)
         self._next_stream_id += 2 * len(leaders)
         self.records += (
@@ -251,7 +256,21 @@ class _TopicsCreation:
             count = PARTITIONS_DEFAULT
         self._check_count(count)
         brokers = active_brokers(self._image, self._inputs.unable)
+        registered = len(self._image.brokers)
+        if factor > registered:  # last, as in Kafka
+            raise RefusedError(
+                ErrorCode.INVALID_REPLICATION_FACTOR,
+                f"the replication factor is {factor}, and {registered} brokers are registered",
+            )
         return tuple(place(count, brokers, self._led, self._inputs.rng))
+
+    def _replication_factor(self, topic: TopicCreation) -> int:
+        """What is stored: nothing before the level has it."""
+        if level_of(self._image.features) < FACTOR_LEVEL:
+            return FACTOR_DEFAULT
+        if topic.assignments is not None:
+            return len(topic.assignments[0][1])
+        return FACTOR_DEFAULT if topic.replication_factor == UNSET else topic.replication_factor
 
     def _manual_leaders(
         self, topic: TopicCreation, assignments: tuple[tuple[int, tuple[int, ...]], ...]

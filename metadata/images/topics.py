@@ -31,6 +31,7 @@ class TopicImage(msgspec.Struct, frozen=True, gc=False):
     topic_id: UUID
     name: str
     partitions: tuple[PartitionImage, ...]
+    replication_factor: int = 1  # of which clients are told; nothing is copied between brokers
 
 
 Topics = PersistentMap[UUID, TopicImage]
@@ -56,7 +57,7 @@ class TopicsDelta:
         """Add a topic without partitions."""
         require(record.topic_id not in self._topics, "topic ids are never reused")
         require(record.name not in self._ids, f"there is one topic {record.name}")
-        topic = TopicImage(record.topic_id, record.name, ())
+        topic = TopicImage(record.topic_id, record.name, (), record.replication_factor)
         self._topics[record.topic_id] = topic
         self._ids[record.name] = record.topic_id
         key = collision_key(record.name)
@@ -107,8 +108,8 @@ class TopicsDelta:
     def finish(self) -> tuple[Topics, TopicIds, CollidingNames]:
         """Return the new maps; the old ones where nothing has changed."""
         for topic_id, partitions in self._changing.items():
-            name = self._topics[topic_id].name
-            self._topics[topic_id] = TopicImage(topic_id, name, tuple(partitions))
+            topic = self._topics[topic_id]
+            self._topics[topic_id] = msgspec.structs.replace(topic, partitions=tuple(partitions))
         return self._topics.finish(), self._ids.finish(), self._colliding.finish()
 
     def _partitions(self, topic_id: UUID) -> list[PartitionImage]:

@@ -1,5 +1,7 @@
 """Records about topics, partitions, configs. Fields are encoded in this order; only append."""
 
+from collections.abc import Mapping
+from typing import ClassVar
 from uuid import UUID
 
 from headrace.metadata.records.record import MetadataRecord
@@ -8,8 +10,11 @@ from headrace.metadata.records.record import MetadataRecord
 class TopicRecord(MetadataRecord, frozen=True, tag=20):
     """Creates a topic without partitions."""
 
+    LATER_FIELDS: ClassVar[Mapping[str, int]] = {"replication_factor": 4}
+
     topic_id: UUID
     name: str
+    replication_factor: int = 1  # what was asked for, and is shown; each partition has one owner
 
 
 class PartitionRecord(MetadataRecord, frozen=True, tag=21):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headrace.protocol.generated.alter_user_scram_credentials import AlterUserScramCredentialsRequest as AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse as AlterUserScramCredentialsResponse
     from headrace.protocol.generated.api_versions import ApiVersionsRequest as ApiVersionsRequest, ApiVersionsResponse as ApiVersionsResponse
     from headrace.protocol.generated.create_acls import CreateAclsRequest as CreateAclsRequest, CreateAclsResponse as CreateAclsResponse
+    from headrace.protocol.generated.create_delegation_token import CreateDelegationTokenRequest as CreateDelegationTokenRequest, CreateDelegationTokenResponse as CreateDelegationTokenResponse
     from headrace.protocol.generated.create_partitions import CreatePartitionsRequest as CreatePartitionsRequest, CreatePartitionsResponse as CreatePartitionsResponse
     from headrace.protocol.generated.create_topics import CreateTopicsRequest as CreateTopicsRequest, CreateTopicsResponse as CreateTopicsResponse
     from headrace.protocol.generated.delete_acls import DeleteAclsRequest as DeleteAclsRequest, DeleteAclsResponse as DeleteAclsResponse
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from headrace.protocol.generated.describe_client_quotas import DescribeClientQuotasRequest as DescribeClientQuotasRequest, DescribeClientQuotasResponse as DescribeClientQuotasResponse
     from headrace.protocol.generated.describe_cluster import DescribeClusterRequest as DescribeClusterRequest, DescribeClusterResponse as DescribeClusterResponse
     from headrace.protocol.generated.describe_configs import DescribeConfigsRequest as DescribeConfigsRequest, DescribeConfigsResponse as DescribeConfigsResponse
+    from headrace.protocol.generated.describe_delegation_token import DescribeDelegationTokenRequest as DescribeDelegationTokenRequest, DescribeDelegationTokenResponse as DescribeDelegationTokenResponse
     from headrace.protocol.generated.describe_groups import DescribeGroupsRequest as DescribeGroupsRequest, DescribeGroupsResponse as DescribeGroupsResponse
     from headrace.protocol.generated.describe_log_dirs import DescribeLogDirsRequest as DescribeLogDirsRequest, DescribeLogDirsResponse as DescribeLogDirsResponse
     from headrace.protocol.generated.describe_producers import DescribeProducersRequest as DescribeProducersRequest, DescribeProducersResponse as DescribeProducersResponse
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from headrace.protocol.generated.describe_user_scram_credentials import DescribeUserScramCredentialsRequest as DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse as DescribeUserScramCredentialsResponse
     from headrace.protocol.generated.elect_leaders import ElectLeadersRequest as ElectLeadersRequest, ElectLeadersResponse as ElectLeadersResponse
     from headrace.protocol.generated.end_txn import EndTxnRequest as EndTxnRequest, EndTxnResponse as EndTxnResponse
+    from headrace.protocol.generated.expire_delegation_token import ExpireDelegationTokenRequest as ExpireDelegationTokenRequest, ExpireDelegationTokenResponse as ExpireDelegationTokenResponse
     from headrace.protocol.generated.fetch import FetchRequest as FetchRequest, FetchResponse as FetchResponse
     from headrace.protocol.generated.find_coordinator import FindCoordinatorRequest as FindCoordinatorRequest, FindCoordinatorResponse as FindCoordinatorResponse
     from headrace.protocol.generated.group_coordinator import ConsumerGroupCurrentMemberAssignmentKey as ConsumerGroupCurrentMemberAssignmentKey, ConsumerGroupCurrentMemberAssignmentValue as ConsumerGroupCurrentMemberAssignmentValue, ConsumerGroupMemberMetadataKey as ConsumerGroupMemberMetadataKey, ConsumerGroupMemberMetadataValue as ConsumerGroupMemberMetadataValue, ConsumerGroupMetadataKey as ConsumerGroupMetadataKey, ConsumerGroupMetadataValue as ConsumerGroupMetadataValue, ConsumerGroupPartitionMetadataKey as ConsumerGroupPartitionMetadataKey, ConsumerGroupPartitionMetadataValue as ConsumerGroupPartitionMetadataValue, ConsumerGroupRegularExpressionKey as ConsumerGroupRegularExpressionKey, ConsumerGroupRegularExpressionValue as ConsumerGroupRegularExpressionValue, ConsumerGroupTargetAssignmentMemberKey as ConsumerGroupTargetAssignmentMemberKey, ConsumerGroupTargetAssignmentMemberValue as ConsumerGroupTargetAssignmentMemberValue, ConsumerGroupTargetAssignmentMetadataKey as ConsumerGroupTargetAssignmentMetadataKey, ConsumerGroupTargetAssignmentMetadataValue as ConsumerGroupTargetAssignmentMetadataValue, GroupMetadataKey as GroupMetadataKey, GroupMetadataValue as GroupMetadataValue, LegacyOffsetCommitKey as LegacyOffsetCommitKey, LegacyOffsetCommitValue as LegacyOffsetCommitValue, OffsetCommitKey as OffsetCommitKey, OffsetCommitValue as OffsetCommitValue, ShareGroupCurrentMemberAssignmentKey as ShareGroupCurrentMemberAssignmentKey, ShareGroupCurrentMemberAssignmentValue as ShareGroupCurrentMemberAssignmentValue, ShareGroupMemberMetadataKey as ShareGroupMemberMetadataKey, ShareGroupMemberMetadataValue as ShareGroupMemberMetadataValue, ShareGroupMetadataKey as ShareGroupMetadataKey, ShareGroupMetadataValue as ShareGroupMetadataValue, ShareGroupStatePartitionMetadataKey as ShareGroupStatePartitionMetadataKey, ShareGroupStatePartitionMetadataValue as ShareGroupStatePartitionMetadataValue, ShareGroupTargetAssignmentMemberKey as ShareGroupTargetAssignmentMemberKey, ShareGroupTargetAssignmentMemberValue as ShareGroupTargetAssignmentMemberValue, ShareGroupTargetAssignmentMetadataKey as ShareGroupTargetAssignmentMetadataKey, ShareGroupTargetAssignmentMetadataValue as ShareGroupTargetAssignmentMetadataValue, StreamsGroupCurrentMemberAssignmentKey as StreamsGroupCurrentMemberAssignmentKey, StreamsGroupCurrentMemberAssignmentValue as StreamsGroupCurrentMemberAssignmentValue, StreamsGroupMemberMetadataKey as StreamsGroupMemberMetadataKey, StreamsGroupMemberMetadataValue as StreamsGroupMemberMetadataValue, StreamsGroupMetadataKey as StreamsGroupMetadataKey, StreamsGroupMetadataValue as StreamsGroupMetadataValue, StreamsGroupTargetAssignmentMemberKey as StreamsGroupTargetAssignmentMemberKey, StreamsGroupTargetAssignmentMemberValue as StreamsGroupTargetAssignmentMemberValue, StreamsGroupTargetAssignmentMetadataKey as StreamsGroupTargetAssignmentMetadataKey, StreamsGroupTargetAssignmentMetadataValue as StreamsGroupTargetAssignmentMetadataValue, StreamsGroupTopologyKey as StreamsGroupTopologyKey, StreamsGroupTopologyValue as StreamsGroupTopologyValue
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from headrace.protocol.generated.offset_for_leader_epoch import OffsetForLeaderEpochRequest as OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse as OffsetForLeaderEpochResponse
     from headrace.protocol.generated.produce import ProduceRequest as ProduceRequest, ProduceResponse as ProduceResponse
     from headrace.protocol.generated.remove_raft_voter import RemoveRaftVoterRequest as RemoveRaftVoterRequest, RemoveRaftVoterResponse as RemoveRaftVoterResponse
+    from headrace.protocol.generated.renew_delegation_token import RenewDelegationTokenRequest as RenewDelegationTokenRequest, RenewDelegationTokenResponse as RenewDelegationTokenResponse
     from headrace.protocol.generated.sasl_authenticate import SaslAuthenticateRequest as SaslAuthenticateRequest, SaslAuthenticateResponse as SaslAuthenticateResponse
     from headrace.protocol.generated.sasl_handshake import SaslHandshakeRequest as SaslHandshakeRequest, SaslHandshakeResponse as SaslHandshakeResponse
     from headrace.protocol.generated.share_coordinator import ShareSnapshotKey as ShareSnapshotKey, ShareSnapshotValue as ShareSnapshotValue, ShareUpdateKey as ShareUpdateKey, ShareUpdateValue as ShareUpdateValue
@@ -60,6 +64,7 @@ if TYPE_CHECKING:
     from headrace.protocol.generated.transaction_coordinator import TransactionLogKey as TransactionLogKey, TransactionLogValue as TransactionLogValue
     from headrace.protocol.generated.txn_offset_commit import TxnOffsetCommitRequest as TxnOffsetCommitRequest, TxnOffsetCommitResponse as TxnOffsetCommitResponse
     from headrace.protocol.generated.unregister_broker import UnregisterBrokerRequest as UnregisterBrokerRequest, UnregisterBrokerResponse as UnregisterBrokerResponse
+    from headrace.protocol.generated.unregister_controller import UnregisterControllerRequest as UnregisterControllerRequest, UnregisterControllerResponse as UnregisterControllerResponse
     from headrace.protocol.generated.update_features import UpdateFeaturesRequest as UpdateFeaturesRequest, UpdateFeaturesResponse as UpdateFeaturesResponse
     from headrace.protocol.generated.write_txn_markers import WriteTxnMarkersRequest as WriteTxnMarkersRequest, WriteTxnMarkersResponse as WriteTxnMarkersResponse
 
@@ -98,6 +103,8 @@ MODULES: Final = {
     "ConsumerGroupTargetAssignmentMetadataValue": "group_coordinator",
     "CreateAclsRequest": "create_acls",
     "CreateAclsResponse": "create_acls",
+    "CreateDelegationTokenRequest": "create_delegation_token",
+    "CreateDelegationTokenResponse": "create_delegation_token",
     "CreatePartitionsRequest": "create_partitions",
     "CreatePartitionsResponse": "create_partitions",
     "CreateTopicsRequest": "create_topics",
@@ -118,6 +125,8 @@ MODULES: Final = {
     "DescribeClusterResponse": "describe_cluster",
     "DescribeConfigsRequest": "describe_configs",
     "DescribeConfigsResponse": "describe_configs",
+    "DescribeDelegationTokenRequest": "describe_delegation_token",
+    "DescribeDelegationTokenResponse": "describe_delegation_token",
     "DescribeGroupsRequest": "describe_groups",
     "DescribeGroupsResponse": "describe_groups",
     "DescribeLogDirsRequest": "describe_log_dirs",
@@ -136,6 +145,8 @@ MODULES: Final = {
     "ElectLeadersResponse": "elect_leaders",
     "EndTxnRequest": "end_txn",
     "EndTxnResponse": "end_txn",
+    "ExpireDelegationTokenRequest": "expire_delegation_token",
+    "ExpireDelegationTokenResponse": "expire_delegation_token",
     "FetchRequest": "fetch",
     "FetchResponse": "fetch",
     "FindCoordinatorRequest": "find_coordinator",
@@ -180,6 +191,8 @@ MODULES: Final = {
     "ProduceResponse": "produce",
     "RemoveRaftVoterRequest": "remove_raft_voter",
     "RemoveRaftVoterResponse": "remove_raft_voter",
+    "RenewDelegationTokenRequest": "renew_delegation_token",
+    "RenewDelegationTokenResponse": "renew_delegation_token",
     "SaslAuthenticateRequest": "sasl_authenticate",
     "SaslAuthenticateResponse": "sasl_authenticate",
     "SaslHandshakeRequest": "sasl_handshake",
@@ -220,6 +233,8 @@ MODULES: Final = {
     "TxnOffsetCommitResponse": "txn_offset_commit",
     "UnregisterBrokerRequest": "unregister_broker",
     "UnregisterBrokerResponse": "unregister_broker",
+    "UnregisterControllerRequest": "unregister_controller",
+    "UnregisterControllerResponse": "unregister_controller",
     "UpdateFeaturesRequest": "update_features",
     "UpdateFeaturesResponse": "update_features",
     "WriteTxnMarkersRequest": "write_txn_markers",

@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -52,6 +53,25 @@ def broker(
     """The broker that the tests share; each has its own topics and groups."""
     with make_broker(tmp_path_factory.mktemp("broker")) as running:
         yield running
+
+
+class Pair(NamedTuple):
+    """Headrace and Apache Kafka, where a test compares their answers."""
+
+    ours: HeadraceProcess
+    kafka: ApacheKafka
+
+
+@pytest.fixture(scope="session")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """One of each, alike as far as they can be; tests that share them have their own topics and groups."""
+    overrides = {**_OVERRIDES, "auto.create.topics.enable": "false"}
+    directory = tmp_path_factory.mktemp("pair")
+    with (
+        HeadraceProcess(directory / "headrace", overrides=overrides) as ours,
+        ApacheKafka(directory / "kafka", overrides=overrides, heap_mib=512) as kafka,
+    ):
+        yield Pair(ours, kafka)
 
 
 @pytest.fixture(scope="session")

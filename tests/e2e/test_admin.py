@@ -117,6 +117,18 @@ def test_validating_a_topic_does_not_create_it(admin: AdminClient, topic: str) -
     assert error_code(existing) == TOPIC_ALREADY_EXISTS
 
 
+def test_the_old_way_to_alter_configs_replaces_all_of_them(
+    admin: AdminClient, create_topic: Callable[..., str]
+) -> None:
+    name = create_topic("replaced", config={"retention.ms": "3600000", "segment.ms": "7200000"})
+    resource = ConfigResource(ResourceType.TOPIC, name, set_config={"retention.ms": "1800000"})
+    with pytest.deprecated_call():  # as librdkafka's Python calls it
+        admin.alter_configs([resource])[resource].result(30)
+    configs = describe(admin, topic_resource(name))
+    assert configs["retention.ms"].value == "1800000"
+    assert configs["segment.ms"].is_default
+
+
 def test_partitions_are_added_and_never_taken_away(
     admin: AdminClient, bootstrap: str, topic: str
 ) -> None:

@@ -2,7 +2,6 @@
 
 import time
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -15,9 +14,8 @@ from headrace.protocol.records.batch import parse_header, split_batches
 from headrace.protocol.records.errors import RecordsError
 from headrace.protocol.records.record import decode_records
 from tests.e2e.bad_batches import FORM_RECORDS, TOPICS, Case, cases
-from tests.e2e.broker_process import HeadraceProcess
+from tests.e2e.conftest import Pair
 from tests.e2e.wire import WireConnection, produce_request
-from tests.environment.kafka import ApacheKafka
 
 pytestmark = [pytest.mark.java, pytest.mark.usefixtures("java_tools")]
 
@@ -135,7 +133,12 @@ def read(connection: WireConnection, topic: str, offset: int, now_ms: int) -> tu
 
 def delivered(bootstrap: str, topic: str, records: int) -> int:
     """How many records librdkafka reads, which knows one plain stream of each codec only."""
-    settings = {"bootstrap.servers": bootstrap, "group.id": "unused", "check.crcs": True}
+    settings = {
+        "bootstrap.servers": bootstrap,
+        "group.id": "unused",
+        "enable.auto.commit": False,
+        "check.crcs": True,
+    }
     consumer = Consumer(settings)
     found = 0
     try:
@@ -152,15 +155,14 @@ def delivered(bootstrap: str, topic: str, records: int) -> int:
 
 
 @pytest.mark.timeout(300)
-def test_apache_kafka_judges_and_stores_every_batch_alike(tmp_path: Path) -> None:
+def test_apache_kafka_judges_and_stores_every_batch_alike(pair: Pair) -> None:
     now_ms = int(time.time() * 1000)
     wanted = cases(now_ms)
     assert len({case.name for case in wanted}) == len(wanted) >= 300
-    with HeadraceProcess(tmp_path / "headrace") as ours, ApacheKafka(tmp_path / "kafka") as kafka:
-        here = outcomes(ours.bootstrap, wanted, now_ms)
-        there = outcomes(kafka.bootstrap, wanted, now_ms)
-        forms = sum(it.topic == "forms" and here[it.name].code == NONE for it in wanted)
-        assert delivered(ours.bootstrap, "forms", FORM_RECORDS * forms) == FORM_RECORDS * forms > 0
+    here = outcomes(pair.ours.bootstrap, wanted, now_ms)
+    there = outcomes(pair.kafka.bootstrap, wanted, now_ms)
+    forms = sum(it.topic == "forms" and here[it.name].code == NONE for it in wanted)
+    assert delivered(pair.ours.bootstrap, "forms", FORM_RECORDS * forms) == FORM_RECORDS * forms > 0
     unused, unexpected = set(DIFFERENCES), []
     for name in here:
         if here[name] == there[name]:

@@ -26,6 +26,7 @@ NOT_RUN = {
     "needs an AWS account": "the suite has none: test_s3_bucket.py uses MinIO",
     "needs a lost broker": "test_log_loss.py loses one",
     "needs a damaged log": "test_missing_wal.py and test_wal_tools.py make one",
+    "needs Apache Kafka's tools": "test_admin_tools.py runs them by their classes",
     "needs machines with systemd": "tests/cluster/test_node_restarts.py restarts processes in turn",
     "needs minutes of traffic": "tests/integration/test_balance.py needs seconds, by other settings",
     "takes minutes": "part of `make test` or `make bench` under another name",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-import py4j
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from py4j.java_gateway import JavaGateway
 
-from tests.environment.java import class_path, java_home, temporary_files
+from tests.environment.java_gateway import java_gateway
 from tests.environment.message_jars import message_jars
 
 _PACKAGES: Final = {
@@ -30,18 +28,7 @@ class MessageJudge:
 
     def __enter__(self) -> Self:
         """Start the process."""
-        (jar,) = (Path(py4j.__file__).parents[4] / "share/py4j").glob("py4j*.jar")
-        port, token = launch_gateway(
-            jarpath=str(jar),
-            classpath=class_path(message_jars()),
-            javaopts=["-XX:TieredStopAtLevel=1", "-Xmx256m", "-XX:+UseSerialGC", temporary_files()],
-            java_path=str(java_home() / "bin" / "java"),
-            die_on_exit=True,
-            enable_auth=True,
-        )
-        self._gateway = JavaGateway(
-            gateway_parameters=GatewayParameters(port=port, auth_token=token)
-        )
+        self._gateway = java_gateway(message_jars())
         jvm: Any = self._gateway.jvm
         self._json = jvm.com.fasterxml.jackson.databind.ObjectMapper()
         self._util = jvm.org.apache.kafka.common.protocol.MessageUtil

@@ -120,12 +120,12 @@ BUGS = (
             async with self._making:
                 found = self._find(key, seen, topic)
                 if found is None:
-                    steps = _description_steps(seen, topic, context.version)
+                    steps = _description_steps(seen, topic, context.version, operations)
                     found = await context.turns.run(steps)
                     self._keep(key, _Kept(topic, seen.image.brokers, found))
         """,
         """
-            steps = _description_steps(seen, topic, context.version)
+            steps = _description_steps(seen, topic, context.version, operations)
             found = await context.turns.run(steps)
             self._keep(key, _Kept(topic, seen.image.brokers, found))
         """,

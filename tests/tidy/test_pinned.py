@@ -90,6 +90,7 @@ SUBJECTS = {
         "headrace.admission.timeout.ms": "an outage of seconds in place of minutes",
         "headrace.bucket.sweep.interval.minutes": "an hour is too long to wait",
     },
+    "tests/integration/test_broker_settings.py": {"headrace.replication.factor.check": "the subject"},
     "tests/e2e/test_s3_bucket.py": {"s3.object.part.size": "an upload of several parts from few records"},
     "tests/e2e/test_broker_gone.py": {"s3.stream.object.split.size": "both kinds of objects from few records"},
     "tests/e2e/test_spark_bucket.py": {

@@ -105,6 +105,7 @@ class FakeClient:
     """The metadata client: its image is what the test applies, and its answers what the test says."""
 
     def __init__(self, *records: MetadataRecord) -> None:
+        self.node_id = NODE_ID
         self.image = MetadataImage(cluster_id=CLUSTER_ID)
         self.listeners: list[Listener] = []
         self.preparing: list[Preparation] = []

@@ -23,6 +23,10 @@ from headrace.config.topic import (
         ("compression.type", "zstd"),
         ("min.cleanable.dirty.ratio", "1"),
         ("preallocate", "True"),
+        ("remote.storage.enable", "false"),
+        ("leader.replication.throttled.replicas", "*"),
+        ("follower.replication.throttled.replicas", "0:1,17:23"),
+        ("leader.replication.throttled.replicas", ""),
     ],
 )
 def test_a_valid_setting_has_no_problem(name, value):
@@ -38,6 +42,9 @@ def test_a_valid_setting_has_no_problem(name, value):
         ("cleanup.policy", "shred", "compact, delete"),
         ("segment.bytes", "1048575", "between 1048576"),
         ("compression.type", "brotli", "one of"),
+        ("remote.storage.enable", "true", "no tiered storage"),
+        ("leader.replication.throttled.replicas", "zzz", "PARTITION:BROKER"),
+        ("follower.replication.throttled.replicas", "0:1,*", "PARTITION:BROKER"),
         ("retention.m", "1", "did you mean retention.ms?"),
         ("completely.different", "1", "unknown topic config name"),
     ],

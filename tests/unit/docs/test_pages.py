@@ -40,6 +40,7 @@ FOREIGN_NAMES = {
     "maintenance.interval",  # of a pipeline's configuration
     "kafka.protocol",
     "leader.replication.throttled.rate",  # of Kafka's brokers
+    "max.block.ms",  # of Kafka's producers
     "meta.properties",
     "metadata.version",
     "headrace.metadata.version",  # a feature

@@ -49,13 +49,15 @@ async def test_manual_assignments_and_replication_factors_pass_through(cluster):
             [
                 NewTopic("a", assignments={0: [2], 1: [1]}),
                 NewTopic("b", 1, replication_factor=0),
-                NewTopic("c", 1, replication_factor=3),
+                NewTopic("c", 1, replication_factor=2),
+                NewTopic("d", 1, replication_factor=3),
             ]
         )
 
         assert [it.leader for it in results[0].topic.partitions] == [2, 1]
         assert results[1].error == ErrorCode.INVALID_REPLICATION_FACTOR
-        assert results[2].error == ErrorCode.NONE
+        assert results[2].topic.replication_factor == 2
+        assert results[3].error == ErrorCode.INVALID_REPLICATION_FACTOR
         assert other.node_id == 2
 
 

@@ -12,9 +12,10 @@ from headrace.config.definition import ConfigSource
 from headrace.config.describe import describe_topic
 from headrace.config.node import LogConfig, NodeConfig
 from headrace.metadata.follower.client import NewTopic
+from headrace.metadata.records.topics import ConfigRecord
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import CreateTopicsRequest
-from tests.unit.broker.cluster_scene import NO_ID, FakeClient, FakeRegistry, ask
+from tests.unit.broker.cluster_scene import NO_ID, FakeClient, FakeRegistry, ask, broker_records
 
 VERSIONS = range(2, 8)
 _Topic = CreateTopicsRequest.CreatableTopic
@@ -39,11 +40,12 @@ def new_topic(name: str = "t", partitions: int = 2, factor: int = 1, **options: 
 
 
 class Broker:
-    def __init__(self) -> None:
-        self.client = FakeClient()
+    def __init__(self, *, refuses: bool = True) -> None:
+        self.client = FakeClient(*broker_records(1), *broker_records(2))
         self.registry = FakeRegistry(self.client)
         config = NodeConfig(
-            log=LogConfig(partitions_default=3), static={"log.retention.ms": "1000"}
+            log=LogConfig(partitions_default=3, refuse_factors_above_brokers=refuses),
+            static={"log.retention.ms": "1000"},
         )
         creation = TopicCreation(
             self.client,  # type: ignore[arg-type]
@@ -85,6 +87,27 @@ def test_minus_one_stands_for_the_brokers_default() -> None:
     (told,) = broker.create(7, new_topic(partitions=-1, factor=-1))
     assert broker.asked_for == [NewTopic("t", 3, {}, None, -1)]
     assert told.num_partitions == 3
+
+
+@pytest.mark.parametrize(
+    ("refuses", "asked", "handed_on"),
+    [(True, 3, 3), (False, 3, 2), (False, 1, 1), (False, -1, -1), (False, 0, 0), (True, -1, -1)],
+)
+def test_more_replicas_than_brokers_are_left_to_the_controller_or_become_as_many(
+    refuses: bool, asked: int, handed_on: int
+) -> None:
+    broker = Broker(refuses=refuses)
+    (told,) = broker.create(7, new_topic(factor=asked), validate_only=True)
+    assert [it.replication_factor for it in broker.asked_for] == [handed_on]
+    assert told.replication_factor == (1 if asked == -1 else handed_on)
+
+
+def test_dynamic_defaults_of_brokers_are_in_the_configs_of_a_new_topic() -> None:
+    broker = Broker()
+    broker.client.apply(ConfigRecord(4, "1", "log.retention.ms", "9"))
+    (told,) = broker.create(7, new_topic())
+    configs = {it.name: (it.value, it.config_source) for it in told.configs}
+    assert configs["retention.ms"] == ("9", ConfigSource.DYNAMIC_BROKER)
 
 
 def test_assignments_replace_the_default_number_of_partitions() -> None:

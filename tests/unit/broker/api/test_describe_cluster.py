@@ -54,3 +54,12 @@ def test_controllers_are_not_described_on_a_brokers_listener(
     told = describe(version, endpoint_type=endpoint_type)
     assert (told.error_code, list(told.brokers)) == (error, [])
     assert told.error_message
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+@pytest.mark.parametrize(("asked", "allowed"), [(True, 8096), (False, -(1 << 31))])
+def test_without_an_authorizer_every_operation_is_authorized(
+    version: int, asked: bool, allowed: int
+) -> None:
+    told = describe(version, include_cluster_authorized_operations=asked)
+    assert told.cluster_authorized_operations == allowed

@@ -1,5 +1,6 @@
 """DescribeConfigs: values, where they come from, synonyms, and which resources there are."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from headrace.broker.api import describe_configs
 from headrace.broker.api.describe_configs import DescribeConfigsHandler
 from headrace.config.definition import ConfigSource, ConfigType
-from headrace.config.dynamic_keys import DRAIN_KEY
+from headrace.config.dynamic_keys import DRAIN_KEY, DYNAMIC_KEYS
 from headrace.config.node import NodeConfig
 from headrace.config.server_keys import SERVER_KEYS
 from headrace.config.topic_keys import TOPIC_CONFIGS
@@ -112,9 +113,10 @@ def test_nobodys_name_stands_for_what_is_set_for_all_brokers() -> None:
         (TOPIC, "", ErrorCode.INVALID_TOPIC_EXCEPTION),
         (BROKER, "2", ErrorCode.INVALID_REQUEST),
         (BROKER, "one", ErrorCode.INVALID_REQUEST),
-        (LOGGER, "1", ErrorCode.INVALID_REQUEST),
-        (CLIENT_METRICS, "m", ErrorCode.INVALID_REQUEST),
-        (GROUP, "g", ErrorCode.INVALID_REQUEST),
+        (LOGGER, "2", ErrorCode.INVALID_REQUEST),
+        (LOGGER, "", ErrorCode.INVALID_REQUEST),
+        (CLIENT_METRICS, "", ErrorCode.INVALID_REQUEST),
+        (GROUP, "", ErrorCode.INVALID_REQUEST),
         (0, "", ErrorCode.INVALID_REQUEST),
     ],
 )
@@ -124,6 +126,29 @@ def test_other_resources_say_why_they_are_not_described(
     told = describe(4, resource_type, name)
     assert (told.error_code, list(told.configs)) == (error, [])
     assert told.error_message
+
+
+@pytest.mark.parametrize("resource_type", [GROUP, CLIENT_METRICS])
+def test_groups_and_client_metrics_have_no_configs(resource_type: int) -> None:
+    told = describe(4, resource_type, "any")
+    assert (told.error_code, list(told.configs)) == (0, [])
+
+
+def test_loggers_have_the_levels_in_force() -> None:
+    logging.getLogger("headrace.of-this-test").setLevel(logging.ERROR)
+    logging.getLogger("headrace.of-this-test.below")
+    found = {it.name: it for it in describe(4, LOGGER, "1").configs}
+    for name in ("headrace.of-this-test", "headrace.of-this-test.below"):
+        assert (found[name].value, found[name].config_source) == ("ERROR", 6)
+        assert not found[name].read_only
+    assert all(name.split(".")[0] == "headrace" for name in found)
+
+
+def test_what_is_changed_while_brokers_run_is_not_read_only() -> None:
+    found = {it.name: it for it in describe(4, BROKER, "1").configs}
+    assert {name for name, it in found.items() if not it.read_only} == {*DYNAMIC_KEYS, DRAIN_KEY}
+    entry = found["log.retention.ms"]
+    assert (entry.value, entry.config_source) == ("6", ConfigSource.DYNAMIC_BROKER)
 
 
 def test_one_bad_resource_does_not_spoil_the_others() -> None:

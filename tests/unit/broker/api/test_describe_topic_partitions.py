@@ -10,9 +10,16 @@ from headrace.broker.api.describe_topic_partitions import (
 )
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.config.node import NetworkConfig
+from headrace.metadata.records.topics import PartitionRecord, TopicRecord
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DescribeTopicPartitionsRequest
-from tests.unit.broker.cluster_scene import FakeClient, ask, broker_records, topic_records
+from tests.unit.broker.cluster_scene import (
+    FakeClient,
+    ask,
+    broker_records,
+    topic_id,
+    topic_records,
+)
 
 Page = list[tuple[str, list[int]]]
 
@@ -80,10 +87,10 @@ def test_the_cursor_names_the_first_partition_that_is_missing() -> None:
 
 def test_a_page_never_holds_more_than_the_limit_of_the_broker() -> None:
     cluster = Cluster(a=MAX_PARTITIONS + 1)
-    for limit in (0, -1, 2_000_000_000):
+    for limit, shown in ((0, 1), (-1, 1), (2_000_000_000, MAX_PARTITIONS)):
         (_, partitions), *rest = cluster.page(limit=limit)[0]
         assert rest == []
-        assert len(partitions) == MAX_PARTITIONS
+        assert len(partitions) == shown
 
 
 def test_a_cursor_into_a_topic_that_is_gone_goes_on_with_the_next() -> None:
@@ -133,3 +140,16 @@ def test_a_leader_without_the_clients_listener_is_none() -> None:
     told = cluster.ask("a", "b")
     leaders = [(it.partitions[0].error_code, it.partitions[0].leader_id) for it in told.topics]
     assert leaders == [(0, 1), (0, -1)]
+
+
+def test_without_an_authorizer_every_operation_is_authorized() -> None:
+    told = Cluster(a=1).ask("a", "missing", "no good").topics
+    assert [it.topic_authorized_operations for it in told] == [3576] * 3
+
+
+def test_the_replication_factor_is_shown() -> None:
+    cluster = Cluster()
+    cluster.client.apply(*broker_records(2), TopicRecord(topic_id(1), "t", 2))
+    cluster.client.apply(PartitionRecord(topic_id(1), 0, 1, 0, 10, 11))
+    ((partition,),) = (it.partitions for it in cluster.ask("t").topics)
+    assert partition.replica_nodes == [1, 2]

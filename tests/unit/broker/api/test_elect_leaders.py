@@ -74,9 +74,14 @@ def test_a_leader_that_is_gone_is_not_elected(kind: int, code: ErrorCode) -> Non
 def test_of_all_partitions_those_that_need_none_are_left_out() -> None:
     told = elect(2, None)
     assert codes(told) == {("gone", 0): ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE}
+    assert {it.topic for it in told.replica_election_results} == {"gone", "led"}
 
 
 def test_another_type_is_refused() -> None:
     told = elect(2, None, 2)
     assert told.error_code == ErrorCode.INVALID_REQUEST
     assert not told.replica_election_results
+    assert codes(elect(2, [("led", [0, 7])], 2)) == {
+        ("led", 0): ErrorCode.INVALID_REQUEST,
+        ("led", 7): ErrorCode.INVALID_REQUEST,
+    }

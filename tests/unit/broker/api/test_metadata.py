@@ -11,6 +11,7 @@ from headrace.broker.cluster.topic_creation import TopicCreation
 from headrace.broker.coordinator.group.coordinator import offsets_topic
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.config.node import GroupConfig, LogConfig, NetworkConfig
+from headrace.protocol.acl import NO_OPERATIONS
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import MetadataRequest
 from tests.unit.broker.cluster_scene import (
@@ -211,3 +212,20 @@ def test_a_topic_that_is_named_often_is_answered_once(version: int) -> None:
     if version == LATEST:
         by_id = identified(topic_id(1), topic_id(2), topic_id(1))
         assert len(cluster.names(version, by_id)) == 2
+
+
+@pytest.mark.parametrize("version", range(8, LATEST + 1))
+def test_without_an_authorizer_every_operation_is_authorized(version: int) -> None:
+    """The bits are those that Apache Kafka answers, also for a topic that does not exist."""
+    cluster = Cluster(auto_create=False)
+    for asked in (True, False):
+        request = MetadataRequest(
+            topics=named("a", "missing", "no good"),
+            include_topic_authorized_operations=asked,
+            include_cluster_authorized_operations=asked,
+        )
+        told = ask(cluster.handler, version, request)
+        allowed = 3576 if asked else NO_OPERATIONS
+        assert {it.topic_authorized_operations for it in told.topics} == {allowed}
+        if version <= 10:
+            assert told.cluster_authorized_operations == (8096 if asked else NO_OPERATIONS)

@@ -9,6 +9,7 @@ from headrace.broker.api.add_raft_voter import AddRaftVoterHandler
 from headrace.broker.api.describe_quorum import DescribeQuorumHandler
 from headrace.broker.api.remove_raft_voter import RemoveRaftVoterHandler
 from headrace.broker.api.unregister_broker import UnregisterBrokerHandler
+from headrace.broker.api.unregister_controller import UnregisterControllerHandler
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.follower.quorum_admin import QuorumAdmin
 from headrace.metadata.records.members import NO_DIRECTORY
@@ -20,6 +21,7 @@ from headrace.protocol.messages import (
     DescribeQuorumRequest,
     RemoveRaftVoterRequest,
     UnregisterBrokerRequest,
+    UnregisterControllerRequest,
 )
 from tests.unit.broker.cluster_scene import ask
 
@@ -196,3 +198,27 @@ def test_a_change_that_fails_says_why(failure: Exception, code: ErrorCode) -> No
     for told in (add(client, 1), remove(client), unregister(client, 3)):
         assert told.error_code == code
         assert told.error_message
+
+
+@pytest.mark.parametrize(
+    ("node_id", "error"),
+    [
+        (2, ErrorCode.INVALID_REQUEST),
+        (4, ErrorCode.CONTROLLER_ID_NOT_REGISTERED),
+        (-1, ErrorCode.CONTROLLER_ID_NOT_REGISTERED),
+    ],
+)
+def test_a_controller_leaves_as_a_voter(node_id: int, error: ErrorCode) -> None:
+    request = UnregisterControllerRequest(controller_id=node_id)
+    told = ask(UnregisterControllerHandler(Client().admin), 0, request)
+    assert told.error_code == error
+    assert told.error_message
+
+
+@pytest.mark.parametrize(("failure", "error"), FAILURES)
+def test_a_quorum_that_does_not_answer_unregisters_nobody(
+    failure: Exception, error: ErrorCode
+) -> None:
+    client = Client(failure)
+    told = ask(UnregisterControllerHandler(client.admin), 0, UnregisterControllerRequest())
+    assert told.error_code == error

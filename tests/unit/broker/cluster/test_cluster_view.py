@@ -5,6 +5,7 @@ import pytest
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.client import Client
 from headrace.config.node import Endpoint, NetworkConfig
+from headrace.metadata.image import PartitionImage
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.leader_discovery import NodeEndpoint
 from tests.unit.broker.cluster_scene import (
@@ -91,3 +92,19 @@ def test_topics_are_known_by_name_and_id() -> None:
     assert found == [False, True, True, False]
     assert not cluster.partition_exists("no", 0)
     assert (cluster.node_id, cluster.controller_id(), cluster.broker(INSIDE, 9)) == (1, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("leader", "factor", "replicas"),
+    [(1, 1, [1]), (1, 2, [1, 2]), (2, 3, [2, 3, 4]), (4, 3, [4, 1, 2]), (3, 9, [3, 4, 1, 2])],
+)
+def test_replicas_are_the_leader_and_those_that_follow_by_id(
+    leader: int, factor: int, replicas: list[int]
+) -> None:
+    seen = view(Endpoint("PLAINTEXT", "one", 1)).seen_by(INSIDE)
+    partition = PartitionImage(0, leader, 0, 10, 11)
+    told = seen.leadership(partition, factor)
+    assert told["replica_nodes"] == replicas
+    active = [it for it in replicas if it in (1, 2)]  # 3 is fenced, 4 has no address
+    assert told["isr_nodes"] == (active or [leader])
+    assert told["offline_replicas"] == [it for it in replicas if it not in (1, 2)]

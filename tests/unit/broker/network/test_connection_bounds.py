@@ -12,6 +12,16 @@ def test_connections_are_counted_by_address_and_in_all() -> None:
     assert [bounds.opened(address) for address in "ccc"] == [True, True, False]
 
 
+def test_bounds_change_for_connections_to_come() -> None:
+    bounds = ConnectionBounds(4, 2, {"c": 3})
+    assert [bounds.opened(address) for address in "aab"] == [True, True, True]
+    bounds.change(3, 1)
+    assert not bounds.opened("d"), "three are open"
+    for address in "aa":
+        bounds.closed(address)
+    assert [bounds.opened(address) for address in "aacc"] == [True, False, True, False]
+
+
 def test_what_is_refused_or_gone_leaves_nothing() -> None:
     bounds = ConnectionBounds(1, 1, {})
     for number in range(1_000):

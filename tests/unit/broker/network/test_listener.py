@@ -203,6 +203,21 @@ def test_connections_beyond_the_limit_are_closed_and_those_within_go_on() -> Non
     asyncio.run(run())
 
 
+def test_the_limit_is_changed_for_connections_to_come() -> None:
+    async def run() -> None:
+        async with listening(max_connections=2) as node:
+            first, second = await node.connect(), await node.connect()
+            assert await node.echo(first) == await node.echo(second) == b"PLAINTEXT"
+            node.listener.change_bounds(1, 10)
+            assert await is_closed(await node.connect())
+            assert await node.echo(second) == b"PLAINTEXT"
+            node.listener.change_bounds(10, 3)
+            assert await node.echo(await node.connect()) == b"PLAINTEXT"
+            assert await is_closed(await node.connect())
+
+    asyncio.run(run())
+
+
 def test_a_connection_that_ends_makes_room_for_another() -> None:
     async def run() -> None:
         async with listening(max_connections=1) as node:

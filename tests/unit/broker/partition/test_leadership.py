@@ -516,6 +516,42 @@ def test_configs_hold_from_the_step_in_which_the_image_changes() -> None:
     run(main())
 
 
+def test_defaults_of_brokers_hold_at_once_the_own_before_those_of_all() -> None:
+    async def main() -> None:
+        broker = Broker()
+        own, of_all = str(NODE_ID), ""
+        async with broker.running():
+            broker.create("a", 1)
+            first = await broker.opened("a")
+            broker.client.apply(
+                ConfigRecord(4, of_all, "message.max.bytes", "77"),
+                ConfigRecord(4, of_all, "producer.id.expiration.ms", "5000"),
+                ConfigRecord(4, own, "log.retention.ms", "10"),
+                ConfigRecord(4, "99", "message.max.bytes", "33"),
+            )
+            broker.create("b", 2)
+            second = await broker.opened("b")
+            for partition in (first, second):
+                config = partition.writes.config
+                assert (config.max_message_bytes, config.retention_ms) == (77, 10)
+                assert partition.state.producers.expiration_ms == 5_000
+            broker.client.apply(
+                ConfigRecord(4, own, "message.max.bytes", "88"),
+                ConfigRecord(2, "b", "max.message.bytes", "11"),
+            )
+            assert first.writes.config.max_message_bytes == 88
+            assert second.writes.config.max_message_bytes == 11
+            broker.client.apply(
+                ConfigRecord(4, own, "message.max.bytes", None),
+                ConfigRecord(4, of_all, "message.max.bytes", None),
+                ConfigRecord(4, of_all, "producer.id.expiration.ms", None),
+            )
+            assert first.writes.config.max_message_bytes == LogConfig().max_message_bytes
+            assert first.state.producers.expiration_ms == LogConfig().producer_id_expiration_ms
+
+    run(main())
+
+
 def test_a_partition_opens_past_damage_with_a_checkpoint_that_is_durable_before_it_serves() -> None:
     async def main() -> None:
         broker = Broker()

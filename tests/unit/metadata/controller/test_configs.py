@@ -1,6 +1,7 @@
 import pytest
 
 from headrace.config.dynamic_keys import dynamic_broker_problem
+from headrace.metadata.levels import SETTINGS_LEVEL
 from headrace.metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController, validate
@@ -110,8 +111,47 @@ def test_unless_told_otherwise_no_broker_config_can_be_changed():
 
     request = alter(change("retention.ms", "1"), resource=BROKER, name="1")
 
-    assert controller.refusal(request) == ErrorCode.INVALID_CONFIG
+    assert controller.refusal(request) == ErrorCode.INVALID_REQUEST
     assert "x" in dynamic_broker_problem("x", "1")
+
+
+@pytest.mark.parametrize("name", ["", "1"])
+def test_settings_of_brokers_that_change_while_they_run(name):
+    """Kafka answers INVALID_REQUEST for a value that a broker's setting cannot have, not INVALID_CONFIG."""
+    controller = PureController()
+    controller.register()
+    controller.do(
+        alter(
+            change("log.retention.ms", "5"),
+            change("max.connections", "7"),
+            change("log.cleanup.policy", "compact", ConfigOp.APPEND),
+            change("leader.replication.throttled.rate", None, ConfigOp.DELETE),
+            resource=BROKER,
+            name=name,
+        )
+    )
+    assert dict(controller.image.broker_config(name)) == {
+        "log.retention.ms": "5",
+        "max.connections": "7",
+        "log.cleanup.policy": "delete,compact",
+    }
+    for key, value in (
+        ("log.retention.ms", "soon"),
+        ("max.connections", "0"),
+        ("log.retention.hours", "1"),
+        ("node.id", "2"),
+        ("leader.replication.throttled.rate", "1"),
+        ("no.such", "1"),
+    ):
+        refused = alter(change(key, value), resource=BROKER, name=name)
+        assert controller.refusal(refused) == ErrorCode.INVALID_REQUEST
+
+
+def test_no_setting_is_taken_that_some_broker_would_not_apply():
+    controller = PureController(level=SETTINGS_LEVEL - 1)
+    controller.register()
+    setting = alter(change("log.retention.ms", "5"), resource=BROKER, name="")
+    assert controller.refusal(setting) == ErrorCode.UNSUPPORTED_VERSION
 
 
 def test_validating_changes_nothing(controller):

@@ -89,7 +89,7 @@ def test_a_broker_that_does_not_read_the_level_stands_against_it(controller):
     told = readers(controller, brokers={1: OLD})
 
     assert reason_against(controller, told, NEWEST) == (
-        "headrace.metadata.version cannot be set to 3: broker 1 reads 2..2: upgrade it"
+        f"headrace.metadata.version cannot be set to {NEWEST}: broker 1 reads 2..2: upgrade it"
     )
 
 
@@ -139,7 +139,7 @@ def test_a_broker_that_is_not_running_does_not_stand_against_it(controller):
     ) as refusal:
         controller.register(1, reads=OLD)
     assert refusal.value.code == ErrorCode.UNSUPPORTED_VERSION
-    assert "the cluster is at 3: upgrade this node" in refusal.value.message
+    assert f"the cluster is at {NEWEST}: upgrade this node" in refusal.value.message
     controller.register(1)
 
 

@@ -10,6 +10,7 @@ from headrace.metadata.controller.streams import STEP_STREAMS
 from headrace.metadata.controller.topics import MAX_PARTITIONS_PER_REQUEST, new_topic_id
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.topics import TopicImage
+from headrace.metadata.levels import FACTOR_LEVEL
 from headrace.metadata.rpc.requests import CreatePartitions, CreateTopics, DeleteTopics
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController, topic_creation
@@ -104,9 +105,40 @@ def test_impossible_replication_factors_are_refused(controller, factor):
     assert codes == [ErrorCode.INVALID_REPLICATION_FACTOR]
 
 
-@pytest.mark.parametrize("factor", [-1, 1, 3])
-def test_any_other_replication_factor_is_accepted(controller, factor):
+@pytest.mark.parametrize(("factor", "stored"), [(-1, 1), (1, 1), (2, 2)])
+def test_a_replication_factor_is_stored(controller, factor, stored):
+    controller.register(2)
     assert created(controller, topic_creation("a", factor=factor)) == [ErrorCode.NONE]
+    assert controller.image.topic("a").replication_factor == stored
+
+
+def test_there_are_no_more_replicas_than_brokers_and_kafka_says_so_last(controller):
+    codes = created(
+        controller,
+        topic_creation("a", factor=2),
+        topic_creation("b", 0, factor=2),
+        topic_creation("c", factor=2, configs=[("no.such", "1")]),
+    )
+    assert codes == [
+        ErrorCode.INVALID_REPLICATION_FACTOR,
+        ErrorCode.INVALID_PARTITIONS,
+        ErrorCode.INVALID_CONFIG,
+    ]
+
+
+def test_assigned_replicas_are_counted(controller):
+    controller.register(2)
+    assigned = topic_creation("a", -1, assignments=[(0, [2, 1]), (1, [1, 2])])
+    assert created(controller, assigned) == [ErrorCode.NONE]
+    assert controller.image.topic("a").replication_factor == 2
+
+
+def test_below_its_level_every_factor_is_one():
+    controller = PureController(level=FACTOR_LEVEL - 1)
+    controller.register()
+    controller.register(2)
+    assert created(controller, topic_creation("a", factor=2)) == [ErrorCode.NONE]
+    assert controller.image.topic("a").replication_factor == 1
 
 
 def test_without_an_active_broker_nothing_is_created():

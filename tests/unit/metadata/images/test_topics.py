@@ -43,6 +43,16 @@ def test_a_topic_grows_and_goes(delta):
     assert later.finish() == (PersistentMap(), PersistentMap(), PersistentMap())
 
 
+def test_the_replication_factor_stays_while_a_topic_grows(delta):
+    delta.add_topic(TopicRecord(B, "b", 3))
+    topics, ids, colliding = delta.finish()
+    later = TopicsDelta(topics, ids, colliding)
+    later.add_partition(PartitionRecord(B, 0, 1, 0, 20, 21))
+    topics, _, _ = later.finish()
+    assert (topics[A].replication_factor, topics[B].replication_factor) == (1, 3)
+    assert len(topics[B].partitions) == 1
+
+
 def test_a_topic_created_and_removed_in_one_batch_leaves_nothing(delta):
     delta.remove(RemoveTopicRecord(A))
 

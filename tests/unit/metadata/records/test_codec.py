@@ -44,7 +44,7 @@ GOLDEN = [
         "95 0c 01 02 01 07",
     ),
     (brokers.UnregisterBrokerRecord(1, 2), "93 0d 01 02"),
-    (topics.TopicRecord(ID, "t"), "93 14 " + ID_BYTES.hex() + " a174"),
+    (topics.TopicRecord(ID, "t", 3), "94 14 " + ID_BYTES.hex() + " a174 03"),
     (
         members.MembersRecord((members.Member(1, ID, "h", 9, voter=True),)),
         "92 08 91 95 01 " + ID_BYTES.hex() + " a168 09 c3",
@@ -104,6 +104,8 @@ def test_a_field_at_the_end_that_was_not_written_has_its_default():
     record = brokers.FenceBrokerRecord(1, 2, brokers.FenceReason.SESSION_EXPIRED)
 
     assert decode_records(bytes.fromhex("01 91 94 0c 01 02 01")) == (record,)
+    topic = bytes.fromhex("01 91 93 14 " + ID_BYTES.hex() + " a174")
+    assert decode_records(topic) == (topics.TopicRecord(ID, "t", replication_factor=1),)
 
 
 def test_every_record_has_golden_bytes():
