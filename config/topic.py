@@ -121,12 +121,18 @@ class EffectiveTopicConfig:
     compacts: bool = field(init=False)  # only the last record of each key is kept
     deletes: bool = field(init=False)  # records are deleted by age and size
     stamps_append_time: bool = field(init=False)  # the broker's clock stamps records
+    segment_span_ms: int = field(init=False)  # the longest time that a segment covers
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "compacts", "compact" in self.cleanup_policy)
         object.__setattr__(self, "deletes", "delete" in self.cleanup_policy)
         stamps = self.message_timestamp_type == "LogAppendTime"
         object.__setattr__(self, "stamps_append_time", stamps)
+        # What is to be cleaned in time must not be in the active segment for longer.
+        span_ms = (
+            min(self.segment_ms, self.max_compaction_lag_ms) if self.compacts else self.segment_ms
+        )
+        object.__setattr__(self, "segment_span_ms", span_ms)
 
     @classmethod
     def resolve(

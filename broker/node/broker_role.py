@@ -355,7 +355,7 @@ class BrokerRole:
             MetadataCollector(client),
             TransportCollector(lambda: self._transport.statistics),
         )
-        added.answer_storage(parts.compactor, parts.resize_wal)
+        added.answer_storage(parts.compaction.compactor, parts.resize_wal)
         added.check(parts.check_engine, parts.check_damage, lambda: _check_lease(client))
 
     def _load_meter(

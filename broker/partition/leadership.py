@@ -333,7 +333,7 @@ class PartitionLeadership:
                 meta,
                 producer_id_expiration_ms=self._config.producer_id_expiration_ms,
                 now_ms=now_ms,
-                segment_ms=config.segment_ms,
+                segment_ms=config.segment_span_ms,
                 latest_ms=now_ms + config.timestamp_after_max_ms,
             )
         except StorageError:
