@@ -349,6 +349,7 @@ class BrokerRole:
         added.expose(
             parts.collector(listener),
             parts.background_collector(),
+            parts.compaction.collector(),
             CoordinatorCollector(parts.coordinator.runtime),
             parts.budget_collector(),
             parts.block_cache_collector(),

@@ -1,5 +1,6 @@
 """Compaction of a broker's objects, with what cleans compacted topics, wired together."""
 
+from headrace.broker.collectors.cleaning_metrics import CleaningCollector
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.topic_cleaner import TopicCleaner
@@ -44,3 +45,8 @@ class CompactionParts:
             streams=streams,
             cleaner=self.cleaner,
         )
+
+    def collector(self) -> CleaningCollector:
+        """Metrics of the cleaning of compacted topics."""
+        cleaner = self.cleaner
+        return CleaningCollector(cleaner.statistics, lambda: cleaner.dirty_ratio)

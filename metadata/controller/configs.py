@@ -44,6 +44,10 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
             if (request.resource_type, key, value) == (BROKER_RESOURCE, DRAIN_KEY, "true"):
                 _require_drainable(request.resource_name, image)
         records.append(ConfigRecord(*resource, key, value))
+    if is_topic and records:
+        merged = {**old, **new}
+        overrides = {key: value for key, value in merged.items() if value is not None}
+        require_no_contradiction(inputs.configs, overrides)
     if is_topic and request.resource_name not in image.topic_ids:  # last, as in Kafka
         raise RefusedError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -64,6 +68,17 @@ def check_config(validate: ConfigValidator, key: str, value: str) -> None:
             f"the value of {key} has {len(value)} characters, at most {MAX_VALUE_LENGTH} are allowed",
         )
     problem = validate(key, value)
+    if problem is not None:
+        raise RefusedError(ErrorCode.INVALID_CONFIG, problem)
+
+
+def require_no_contradiction(rules: ConfigRules, overrides: Mapping[str, str]) -> None:
+    """Refuse configs of a topic that do not go together.
+
+    Raises:
+        RefusedError: INVALID_CONFIG with the reason.
+    """
+    problem = rules.contradiction(overrides)
     if problem is not None:
         raise RefusedError(ErrorCode.INVALID_CONFIG, problem)
 
