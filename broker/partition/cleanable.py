@@ -50,9 +50,7 @@ def cleanable(
     late_ms = now_ms - config.max_compaction_lag_ms
     span_ms = min(config.segment_span_ms, MAX_SEGMENT_MS)
     end, is_late = first_dirty, False
-    for entry in times.entries:
-        if entry.offset <= first_dirty:
-            continue
+    for entry in times.entries_above(first_dirty):
         if entry.offset > limit or (config.min_compaction_lag_ms and entry.max_ms > young_ms):
             break
         end = entry.offset

@@ -157,6 +157,11 @@ class TimeIndex:
         position = bisect_right(self._entries, most, key=lambda entry: entry.bytes_before)
         return self._entries[position - 1].offset if position else 0
 
+    def entries_above(self, offset: int) -> list[TimeIndexEntry]:
+        """Entries that end a segment above an offset, in offset order."""
+        position = bisect_right(self._entries, offset, key=lambda entry: entry.offset)
+        return self._entries[position:]
+
     def bytes_below(self, offset: int) -> int:
         """Bytes of all batches that the log ever had below the last known offset up to `offset`."""
         position = bisect_right(self._entries, offset, key=lambda entry: entry.offset)

@@ -9,7 +9,7 @@ same offsets are cleaned once more, which changes nothing in them.
 import asyncio
 import logging
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -39,6 +39,8 @@ from headrace.storage.record_batch import StreamRecordBatch
 logger = logging.getLogger("headrace.partition")
 
 NEVER_MS = -1
+SLICE_S: Final = 0.001  # of work on the event loop at a time
+LOOP_SHARE: Final = 4  # cleaning takes this fraction of the loop's time at most
 _POLICY = "cleanup.policy"
 _T = TypeVar("_T")
 
@@ -186,6 +188,7 @@ class PartitionCleaning:
             producers=producers_to_keep(state.producers, partition.reads.high_watermark),
             aborted=aborted_by_producer(() if transactions is None else transactions.aborted),
         )
+        self._pace = _Pace()
         self._keys = KeyMap(max_keys)
         self.filter = BatchFilter(rules, self._keys)
         self._times = state.times.anew()
@@ -200,7 +203,7 @@ class PartitionCleaning:
         if self._keys.is_full:
             self._end_at(batch.base_offset)
             return False
-        await _done(self.filter.index(batch.payload))
+        await self._pace.done(self.filter.index(batch.payload))
         return True
 
     def _end_at(self, offset: int) -> None:
@@ -216,7 +219,7 @@ class PartitionCleaning:
         if not must_stay and parse_header(batch.payload).base_offset >= self._last_known:
             self._bytes_behind_known += len(batch.payload)
         try:
-            return await _done(self.filter.clean(batch.payload, must_stay=must_stay))
+            return await self._pace.done(self.filter.clean(batch.payload, must_stay=must_stay))
         except NotCleanError as error:
             self._partition.state.cleaned_offset = 0
             self._cleaner.statistics.restarts_total += 1
@@ -232,8 +235,10 @@ class PartitionCleaning:
 
     def kept(self, batch: StreamRecordBatch) -> None:
         """Index a batch that stays."""
-        newest_ms = newest_timestamp(parse_header(batch.payload))
-        self._times.append(batch.base_offset, newest_ms, len(batch.payload), self._span_ms)
+        header = parse_header(batch.payload)
+        # Its own offset, not that of the gap before: in memory there may still be what lies in the gap.
+        offset, newest_ms = header.base_offset, newest_timestamp(header)
+        self._times.append(offset, newest_ms, len(batch.payload), self._span_ms)
 
     async def finish(self) -> None:
         """Take the new sizes and times over, and make them durable."""
@@ -270,13 +275,28 @@ class PartitionCleaning:
             )
 
 
-async def _done(steps: Generator[Slice, None, _T]) -> _T:
-    """Run steps, others having their turn in between."""
-    found = advance(steps)
-    while isinstance(found, Slice):
-        if found is Slice.THREAD:
-            found = await in_own_thread("cleaning", advance, steps)
-        else:
-            await asyncio.sleep(0)
-            found = advance(steps)
-    return found
+class _Pace:
+    """Takes a part of the time of the event loop, so that requests are not kept waiting."""
+
+    def __init__(self) -> None:
+        self._time = asyncio.get_running_loop().time
+        self._worked_s = 0.0
+
+    async def done(self, steps: Generator[Slice, None, _T]) -> _T:
+        """Run steps, others having their turn in between."""
+        found = await self._advanced(steps)
+        while isinstance(found, Slice):
+            if found is Slice.THREAD:
+                found = await in_own_thread("cleaning", advance, steps)
+            else:
+                found = await self._advanced(steps)
+        return found
+
+    async def _advanced(self, steps: Generator[Slice, None, _T]) -> Slice | _T:
+        begun_s = self._time()
+        found = advance(steps)
+        self._worked_s += self._time() - begun_s
+        if self._worked_s >= SLICE_S:
+            pause_s, self._worked_s = self._worked_s * (LOOP_SHARE - 1), 0.0
+            await asyncio.sleep(pause_s)
+        return found

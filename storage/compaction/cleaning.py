@@ -3,7 +3,8 @@
 Offsets stay. A batch that stays covers the gap before it: it has the offset where the last one before it ended, so that
 a reader of an offset in the gap gets the next batch, and the new object holds exactly the offsets of the old ones.
 (If it covered the gap behind it, a reader there would get it again and again.) So the last batch of an object has to
-stay, and one before a gap that is wider than the count of a batch.
+stay, and one before a gap that is wider than the count of a batch. So has the last one that is cleaned: what comes
+behind it may not be for every reader yet, and must not be what a reader of the gap gets.
 
 Memory: one window of a source, the batch that was dropped last, and what the store has inflight.
 """
@@ -30,6 +31,9 @@ from headrace.storage.ports import (
 from headrace.storage.record_batch import HEADER_BYTES, MAX_COUNT, StreamRecordBatch
 
 MAX_CLEANED_BYTES: Final = 1024 * 1024 * 1024  # of the objects that become one
+
+# Cleaning waits for everything else, and a Stream Object that was merged by copies may have 10 GiB.
+PREPARE_TTL_MS: Final = 12 * 60 * 60_000
 
 Sources = Sequence[tuple[ObjectRange, SourceObject]]  # adjacent, in offset order
 
@@ -79,7 +83,8 @@ class StreamCleaner:
             DamagedSourceError, RewriteError, ValueError: the sources are not what the metadata say.
             StorageError: bucket or control plane do not answer, or refuse, or the pass is abandoned.
         """
-        object_id = await self._objects.prepare_objects(1, self._config.object_prepare_ttl_ms)
+        ttl_ms = max(PREPARE_TTL_MS, self._config.object_prepare_ttl_ms)
+        object_id = await self._objects.prepare_objects(1, ttl_ms)
         output = _Output(self._config.object_block_bytes, cleaning, offsets)
         batches = self._batches(offsets.stream_id, sources, offsets.start_offset)
         async with aclosing(output.chunks(batches)) as chunks:
@@ -130,7 +135,8 @@ class _Output:
             if begin > self._end if expected is None else begin != expected:
                 raise RewriteError(f"the batch at {begin} does not follow {expected or self._end}")
             expected = batch.end_offset
-            if dropped is not None and expected - self._end > MAX_COUNT:
+            is_last = batch.end_offset > self._cleaning.end_offset  # the one before
+            if dropped is not None and (is_last or expected - self._end > MAX_COUNT):
                 await self._keep(dropped)
             dropped = None if await self._written(batch, must_stay=False) else batch
             if self._pending_bytes >= CHUNK_BYTES:

@@ -248,22 +248,27 @@ class Compactor:
         """Split what is to be cleaned out of Stream Set Objects, however small it is."""
         group: list[StreamSetObject] = []
         size_bytes = 0
+        leaves: dict[int, bool] = {}
         for found in self._stream_set_objects():
             if group and (
                 len(group) == self._set_limits.max_objects
                 or size_bytes + found.size_bytes > self._set_limits.max_bytes
             ):
                 break
-            if await self._holds_leaving(found.ranges):
+            if await self._holds_leaving(found.ranges, leaves):
                 group.append(found)
                 size_bytes += found.size_bytes
         if group:
             await self._merge_stream_sets(group)
         return bool(group)
 
-    async def _holds_leaving(self, ranges: Sequence[StreamRange]) -> bool:
+    async def _holds_leaving(self, ranges: Sequence[StreamRange], known: dict[int, bool]) -> bool:
+        """Whether one of these streams is to leave; `known` is what was found out before."""
         for number, found in enumerate(ranges, 1):
-            if self._cleaner.leaves(found.stream_id):
+            stream_id = found.stream_id
+            if stream_id not in known:
+                known[stream_id] = self._cleaner.leaves(stream_id)
+            if known[stream_id]:
                 return True
             if number % RECLAIM_RANGES_PER_STEP == 0:
                 await asyncio.sleep(0)
@@ -379,9 +384,13 @@ class Compactor:
             made = await self._stream_cleaner.write(
                 cleaning, offsets, list(zip(group, sources, strict=True))
             )
-        await self._commit(
-            lambda: self._objects.compact_stream_object(made, object_ids), object_ids
-        )
+        try:
+            await self._commit(
+                lambda: self._objects.compact_stream_object(made, object_ids), object_ids
+            )
+        except ObjectNotPreparedError:
+            self._take_smaller_groups(size_bytes)
+            raise
         self.statistics.cleaned_bytes_in += size_bytes
         self.statistics.cleaned_bytes_out += made.size_bytes
         self._count((size_bytes, len(group)), (made.size_bytes, 1))
