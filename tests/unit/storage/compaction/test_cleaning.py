@@ -189,7 +189,7 @@ def test_batches_before_a_gap_that_is_too_wide_stay(monkeypatch):
     run(main())
 
 
-def test_a_stream_that_is_cleaned_leaves_stream_set_objects_whatever_its_size():
+def test_a_stream_that_is_cleaned_leaves_stream_set_objects_however_small():
     async def main():
         cleaner = Cleaner(4)
         setup = Setup(cleaner)
