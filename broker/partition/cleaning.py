@@ -15,9 +15,9 @@ Offsets, sequences, codec, leader epoch and last offset delta of a batch stay. A
 is: nobody can tell what its keys are.
 
 A tombstone may go only when nothing that it hides is left. That holds since its horizon is set by a pass that indexed
-it, and every batch below it is cleaned by that pass before. So a tombstone below the first dirty offset has a horizon.
-One without says that this offset is too high (metadata that were rebuilt from an older snapshot): `NotCleanError`, and
-the log is cleaned from its start again.
+it, and every batch below it is cleaned by that pass before. So a tombstone below the cleaned offset has a horizon. One
+without says that this offset is too high (metadata that were rebuilt from an older snapshot): `NotCleanError`, and the
+log is cleaned from its start again.
 
 Source: LogCleaner.scala and MemoryRecords.java of Apache Kafka 4.4; KIP-534.
 """
@@ -50,7 +50,7 @@ _SLICE_RECORDS: Final = 500  # about a millisecond
 
 
 class NotCleanError(Exception):
-    """A tombstone below the first dirty offset was never cleaned."""
+    """A tombstone below the cleaned offset was never cleaned."""
 
 
 class KeyMap:
@@ -92,7 +92,7 @@ class CleaningRules(msgspec.Struct, frozen=True):
 
     now_ms: int  # by the wall clock
     delete_retention_ms: int
-    first_dirty_offset: int
+    cleaned_offset: int  # below it, everything was cleaned before
     # Of each producer, the last offset of its newest acknowledged batch: see `producers_to_keep`.
     producers: Mapping[int, int]
     aborted: Mapping[int, tuple[AbortedEntry, ...]]  # by producer id
@@ -198,7 +198,7 @@ class BatchFilter:
             return _without_records(header, batch) if stays else None
         horizon_ms = None
         if kept.has_tombstone and not header.has_delete_horizon:
-            if header.base_offset < self._rules.first_dirty_offset:
+            if header.base_offset < self._rules.cleaned_offset:
                 raise NotCleanError(f"the batch at offset {header.base_offset} was never cleaned")
             horizon_ms = self._rules.now_ms + self._rules.delete_retention_ms
         if len(kept.records) == header.records_count and horizon_ms is None:

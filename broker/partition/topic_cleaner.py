@@ -184,7 +184,7 @@ class PartitionCleaning:
         rules = CleaningRules(
             now_ms=now_ms,
             delete_retention_ms=config.delete_retention_ms,
-            first_dirty_offset=found.first_dirty,
+            cleaned_offset=state.cleaned_offset,
             producers=producers_to_keep(state.producers, partition.reads.high_watermark),
             aborted=aborted_by_producer(() if transactions is None else transactions.aborted),
         )

@@ -86,8 +86,8 @@ class StreamCleaner:
         ttl_ms = max(PREPARE_TTL_MS, self._config.object_prepare_ttl_ms)
         object_id = await self._objects.prepare_objects(1, ttl_ms)
         output = _Output(self._config.object_block_bytes, cleaning, offsets)
-        batches = self._batches(offsets.stream_id, sources, offsets.start_offset)
-        async with aclosing(output.chunks(batches)) as chunks:
+        found = self._batches(offsets.stream_id, sources, offsets.start_offset)
+        async with aclosing(found) as batches, aclosing(output.chunks(batches)) as chunks:
             await self._store.put_stream(object_key(self._cluster_id, object_id), chunks)
         return StreamObject(object_id, output.size_bytes, offsets)
 

@@ -194,6 +194,24 @@ def test_tombstones_go_after_their_time(one: Clients) -> None:
     assert values(one.read(topic)) == model
 
 
+def test_a_log_that_begins_within_a_batch_of_tombstones_is_cleaned(one: Clients) -> None:
+    topic = "begins-within"
+    one.topic(topic, cleanup_policy="compact,delete", retention_ms="-1")
+    producer, model = one.producer(**{"linger.ms": 1_000}), {b"c": b"2"}
+    for key, value in ((b"a", None), (b"b", None), (b"c", b"1")):
+        producer.produce(topic, key=key, value=value)  # one batch
+    producer.flush(PATIENCE_S)
+    producer.produce(topic, key=b"c", value=b"2")
+    producer.flush(PATIENCE_S)
+    partition = TopicPartition(topic, 0, 1)
+    one.admin.delete_records([partition])[partition].result(PATIENCE_S)
+    for _ in range(2):
+        one.end_segments(topic, model)
+        one.compact()
+    one.forget_memory()
+    assert values(one.read(topic)) == model
+
+
 def test_sizes_times_and_the_ends_of_the_log_follow(one: Clients) -> None:
     topic = "sizes"
     one.topic(topic)

@@ -31,9 +31,9 @@ BUGS = (
         "a tombstone that was never cleaned gets a horizon, and then what it hides is seen again",
         "broker/partition/cleaning.py",
         "BatchFilter.clean",
-        "header.base_offset < self._rules.first_dirty_offset",
+        "header.base_offset < self._rules.cleaned_offset",
         "header.base_offset < 0",
-        f"{_PURE}::test_a_tombstone_that_was_never_cleaned_is_not_below_the_first_dirty_offset",
+        f"{_PURE}::test_a_tombstone_that_was_never_cleaned_is_not_below_the_cleaned_offset",
     ),
     SeededBug(
         "cleaning-04",

@@ -37,7 +37,7 @@ def rules(**changes):
     made = {
         "now_ms": NOW_MS,
         "delete_retention_ms": DELETE_RETENTION_MS,
-        "first_dirty_offset": 0,
+        "cleaned_offset": 0,
         "producers": {},
         "aborted": {},
     }
@@ -158,9 +158,9 @@ def test_a_tombstone_stays_until_its_horizon(codec):
     assert header.has_delete_horizon
     assert header.base_timestamp == NOW_MS + DELETE_RETENTION_MS
     assert newest_timestamp(header) == 512
-    just_before = a_filter(now_ms=header.base_timestamp - 1, first_dirty_offset=13)
+    just_before = a_filter(now_ms=header.base_timestamp - 1, cleaned_offset=13)
     assert clean(just_before, after) is after
-    later = a_filter(now_ms=header.base_timestamp, first_dirty_offset=13)
+    later = a_filter(now_ms=header.base_timestamp, cleaned_offset=13)
     again = clean(later, after)
     assert content(again) == records[2:]
     assert [*decode_records(again, LIMIT)] == [*decode_records(before, LIMIT)][2:]
@@ -170,7 +170,7 @@ def test_a_horizon_is_set_once():
     before = batch([(10, b"a", None), (11, b"b", b"2")])
     after = clean(a_filter([before]), before)
     newer = batch([(12, b"b", b"3")])
-    again = clean(a_filter([newer], now_ms=NOW_MS + 1, first_dirty_offset=12), after)
+    again = clean(a_filter([newer], now_ms=NOW_MS + 1, cleaned_offset=12), after)
     assert content(again) == [(10, b"a", None)]
     assert parse_header(again).base_timestamp == NOW_MS + DELETE_RETENTION_MS
 
@@ -181,9 +181,9 @@ def test_with_append_time_a_tombstone_keeps_it():
     assert [it.timestamp_ms for it in decode_records(after, LIMIT)] == [777]
 
 
-def test_a_tombstone_that_was_never_cleaned_is_not_below_the_first_dirty_offset():
+def test_a_tombstone_that_was_never_cleaned_is_not_below_the_cleaned_offset():
     with pytest.raises(NotCleanError):
-        clean(a_filter(first_dirty_offset=11), batch([(10, b"a", None)]))
+        clean(a_filter(cleaned_offset=11), batch([(10, b"a", None)]))
 
 
 def test_records_of_aborted_transactions_go_and_hide_nothing():
@@ -288,7 +288,7 @@ def test_a_reader_from_the_start_sees_the_last_value_of_each_key(seed):
     for _ in range(12):
         now_ms += rng.choice((1, DELETE_RETENTION_MS))
         found = BatchFilter(
-            rules(now_ms=now_ms, first_dirty_offset=dirty, producers=last),
+            rules(now_ms=now_ms, cleaned_offset=dirty, producers=last),
             KeyMap(rng.choice((3, 1000))),
         )
         end = rng.choice([it for it in ends if it >= dirty])
