@@ -47,6 +47,7 @@ KEY_COST_BYTES: Final = 256
 _KEY_BYTES: Final = 24  # longer keys are hashed to one byte more, so that a hash is no other key
 _LONG_CALL_BYTES: Final = 64 * 1024  # (de)compressing so much is done in a thread
 _SLICE_RECORDS: Final = 500  # about a millisecond
+_INT64_MAX: Final = (1 << 63) - 1
 
 
 class NotCleanError(Exception):
@@ -200,7 +201,8 @@ class BatchFilter:
         if kept.has_tombstone and not header.has_delete_horizon:
             if header.base_offset < self._rules.cleaned_offset:
                 raise NotCleanError(f"the batch at offset {header.base_offset} was never cleaned")
-            horizon_ms = self._rules.now_ms + self._rules.delete_retention_ms
+            due_ms = self._rules.now_ms + self._rules.delete_retention_ms
+            horizon_ms = min(due_ms, _INT64_MAX)
         if len(kept.records) == header.records_count and horizon_ms is None:
             return batch
         return (yield from _rewritten(header, kept, horizon_ms))
@@ -272,7 +274,9 @@ def _rewritten(
                     yield Slice.LOOP
         flags = header.attributes | DELETE_HORIZON_FLAG
         header = header._replace(attributes=flags, base_timestamp=horizon_ms)
-    newest_ms = header.max_timestamp if header.is_log_append_time else kept.newest_ms
+    newest_ms = min(kept.newest_ms, _INT64_MAX)
+    if header.is_log_append_time:
+        newest_ms = header.max_timestamp
     header = header._replace(max_timestamp=newest_ms, records_count=len(records))
     content, codec = b"".join(records), Compression(header.codec)
 
@@ -288,7 +292,9 @@ def _moved(record: bytes, moved_ms: int) -> bytes:
     """A record whose timestamp delta is `moved_ms` larger, as its base is so much smaller."""
     _, position = _varint(record, 0)  # its length
     delta_ms, rest = _varint(record, position + 1)
-    body = record[position : position + 1] + encode_varint(delta_ms + moved_ms) + record[rest:]
+    # Readers add it in 64 bits.
+    delta_ms = (delta_ms + moved_ms + _INT64_MAX + 1) % (1 << 64) - _INT64_MAX - 1
+    body = record[position : position + 1] + encode_varint(delta_ms) + record[rest:]
     return encode_varint(len(body)) + body
 
 

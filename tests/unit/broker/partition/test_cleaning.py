@@ -220,6 +220,41 @@ def test_a_batch_that_cannot_be_read_stays_and_hides_nothing(codec):
     assert found.counts.batches_unreadable == 1
 
 
+def test_tombstones_that_are_kept_for_ever_have_the_last_horizon_of_all():
+    before = batch([(10, b"a", None)])
+    after = clean(a_filter([before], delete_retention_ms=(1 << 63) - 1), before)
+    assert parse_header(after).base_timestamp == (1 << 63) - 1
+    assert [it.timestamp_ms for it in decode_records(after, LIMIT)] == [510]
+
+
+@pytest.mark.parametrize("time_ms", [-(1 << 63), (1 << 63) - 1, -1, 0])
+def test_times_at_the_ends_of_their_range(time_ms):
+    before = memoryview(encode_batch([Record(10, time_ms, b"a", None)], BatchOptions()))
+    after = clean(a_filter([before]), before)
+    header = parse_header(after)
+    (found,) = decode_records(after, LIMIT)
+    assert (found.timestamp_ms - time_ms) % (1 << 64) == 0
+    assert header.max_timestamp == max(time_ms, -1)
+    again = clean(a_filter([after]), after)
+    assert again is after
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_nothing_that_may_be_stored_raises(seed):
+    rng = random.Random(seed)
+    for _ in range(60):
+        (made,) = random_history(rng, 1)
+        hostile = bytearray(made)
+        for _ in range(rng.randint(1, 4)):
+            # Not the size, by which the log is divided into batches.
+            position = rng.choice((*range(16, 61), *range(61, len(hostile))))
+            hostile[position] = rng.choice((0, 0x7F, 0x80, 0xFF, rng.randrange(256)))
+        found = a_filter([memoryview(hostile)], delete_retention_ms=rng.choice((1, (1 << 63) - 1)))
+        cleaned = clean(found, memoryview(hostile))
+        if cleaned is not None and cleaned is not memoryview(hostile):
+            clean(a_filter([cleaned]), cleaned, must_stay=True)
+
+
 def test_long_keys_are_told_apart_from_short_ones():
     keys = KeyMap(10)
     long = b"k" * 100
