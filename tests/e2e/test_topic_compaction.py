@@ -30,7 +30,6 @@ KAFKAS = {
     "log.cleaner.backoff.ms": "100",
     "log.cleaner.threads": "1",
     "log.cleaner.dedupe.buffer.size": "1100000",
-    "log.segment.delete.delay.ms": "100",
 }
 COMPACTED = {"cleanup.policy": "compact", "segment.ms": "1", "min.cleanable.dirty.ratio": "0.001"}
 KEPT_MS = "3600000"
