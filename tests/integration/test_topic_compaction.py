@@ -357,6 +357,35 @@ def test_a_topic_of_no_policy_keeps_everything(one: Clients) -> None:
     assert len(one.read(topic)) == 23
 
 
+def test_more_keys_than_there_is_memory_for_take_several_passes() -> None:
+    memory = {
+        "s3.stream.set.object.compaction.cache.size": "10485760",  # for 20,480 keys
+        "s3.object.part.size": "5242880",
+        "s3.object.block.size": "524288",
+    }
+    with Broker(settings=SETTINGS | memory) as broker:
+        clients = Clients(broker)
+        # Its index has one segment of a megabyte after the other: passes end within them.
+        clients.topic("keys", segment_ms="86400000")
+        producer, model = clients.producer(), {}
+        for number in range(90_000):
+            key = b"%d" % (number * 7919 % 45_000)
+            model[key] = b"%d" % number
+            producer.produce("keys", key=key, value=model[key] + b" of many" * 4)
+            producer.poll(0)
+            if number % 1_000 == 0:
+                producer.flush(PATIENCE_S)
+        producer.flush(PATIENCE_S)
+        before_bytes = log_bytes(clients, "keys")
+        clients.compact()
+        assert clients.metrics()["headrace_cleaning_passes_total"] >= 3
+        clients.forget_memory()
+        after = clients.read("keys")
+        assert {key: (value or b"").split()[0] for key, value in values(after).items()} == model
+        assert len(after) < 75_000  # the newest megabyte has both of some keys
+        assert log_bytes(clients, "keys") < before_bytes * 0.9
+
+
 def test_cleaned_partitions_move_and_fail_over() -> None:
     """What one broker has cleaned another one serves and goes on to clean, dead or alive."""
     with Cluster(2, settings=SETTINGS) as cluster:
