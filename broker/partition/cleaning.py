@@ -46,7 +46,7 @@ MAX_DECOMPRESSED_BYTES: Final = 256 * 1024 * 1024  # of one batch, as for look-u
 KEY_COST_BYTES: Final = 256
 _KEY_BYTES: Final = 24  # longer keys are hashed to one byte more, so that a hash is no other key
 _LONG_CALL_BYTES: Final = 64 * 1024  # (de)compressing so much is done in a thread
-_SLICE_RECORDS: Final = 500  # about a millisecond
+_SLICE_RECORDS: Final = 200  # half a millisecond
 _INT64_MAX: Final = (1 << 63) - 1
 
 

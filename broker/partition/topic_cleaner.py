@@ -39,8 +39,8 @@ from headrace.storage.record_batch import StreamRecordBatch
 logger = logging.getLogger("headrace.partition")
 
 NEVER_MS = -1
-SLICE_S: Final = 0.001  # of work on the event loop at a time
-LOOP_SHARE: Final = 4  # cleaning takes this fraction of the loop's time at most
+SLICE_S: Final = 0.0005  # of work on the event loop at a time
+LOOP_SHARE: Final = 8  # cleaning takes this fraction of the loop's time at most
 _POLICY = "cleanup.policy"
 _T = TypeVar("_T")
 

@@ -94,6 +94,7 @@ class Side:
                 "bootstrap.servers": self.bootstrap,
                 "group.id": "reader",
                 "enable.partition.eof": True,
+                "fetch.wait.max.ms": 10,
                 "auto.offset.reset": "error",
             }
         )

@@ -104,6 +104,7 @@ class Clients:
                 "bootstrap.servers": self.cluster.bootstrap,
                 "group.id": "reader",
                 "enable.partition.eof": True,
+                "fetch.wait.max.ms": 10,
                 "auto.offset.reset": "error",
             }
         )
