@@ -13,7 +13,7 @@ from collections.abc import Mapping
 _ONE_OWNER = "a partition has one owner; nothing is replicated between brokers"
 _NO_FILES = "partitions are streams in the bucket, not segment files"
 _NO_TIERS = "all data is in the bucket; there is no second tier"
-_NO_COMPACTION = "topics are not compacted yet"
+_CLEANING = "compacted topics are cleaned as objects are compacted, by the settings of that"
 _ONE_LOOP = "one event loop serves all connections; add brokers to scale"
 _NO_JVM = "there are no JVM classes to load"
 _NO_JMX = "metrics are served by the admin listener (headrace.admin.listener)"
@@ -52,7 +52,7 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "metadata.log.segment.",
         "metadata.max.retention.",
     ),
-    _NO_COMPACTION: ("log.cleaner.",),
+    _CLEANING: ("log.cleaner.",),
     _NO_TIERS: ("remote.", "log.remote."),
     _ONE_LOOP: (
         "num.network.threads",

@@ -19,6 +19,7 @@ __all__ = [
     "TOPIC_CONFIGS",
     "EffectiveTopicConfig",
     "TopicConfig",
+    "contradiction",
     "not_applied",
     "topic_defaults",
     "validate_topic_config",
@@ -45,6 +46,13 @@ def validate_topic_configs(
         problem = validate_topic_config(name, value)
         if problem:
             return problem
+    return contradiction(overrides, broker_defaults)
+
+
+def contradiction(
+    overrides: Mapping[str, str], broker_defaults: Mapping[str, str] | None = None
+) -> str | None:
+    """Say which settings of a topic, valid one by one, do not go together, or None."""
     effective = EffectiveTopicConfig.resolve(overrides, broker_defaults)
     if effective.min_compaction_lag_ms > effective.max_compaction_lag_ms:
         return (
@@ -56,10 +64,6 @@ def validate_topic_configs(
 
 def not_applied(name: str, value: str) -> str | None:
     """Say what a valid setting asks for that this version does not do, or None."""
-    if name == "cleanup.policy" and "compact" in value:
-        return (
-            "asks for compaction, which is not supported yet: records stay until they are deleted"
-        )
     if name in NOT_ACTED_ON_YET and value != TOPIC_CONFIGS[name].default:
         return "is stored, but not applied yet"
     return None
@@ -121,12 +125,18 @@ class EffectiveTopicConfig:
     compacts: bool = field(init=False)  # only the last record of each key is kept
     deletes: bool = field(init=False)  # records are deleted by age and size
     stamps_append_time: bool = field(init=False)  # the broker's clock stamps records
+    segment_span_ms: int = field(init=False)  # the longest time that a segment covers
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "compacts", "compact" in self.cleanup_policy)
         object.__setattr__(self, "deletes", "delete" in self.cleanup_policy)
         stamps = self.message_timestamp_type == "LogAppendTime"
         object.__setattr__(self, "stamps_append_time", stamps)
+        # What is to be cleaned in time must not be in the active segment for longer.
+        span_ms = (
+            min(self.segment_ms, self.max_compaction_lag_ms) if self.compacts else self.segment_ms
+        )
+        object.__setattr__(self, "segment_span_ms", span_ms)
 
     @classmethod
     def resolve(

@@ -83,8 +83,7 @@ _TABLE = (
         valid=ListOf(CLEANUP_POLICIES),
         server_keys=(ServerName("log.cleanup.policy"),),
         doc="What happens to old records: delete them by age and size, compact them to the last "
-        "record of each key, both, or (empty list) keep everything. Topics are not compacted "
-        "yet: a topic with only compact keeps everything.",
+        "record of each key, both, or (empty list) keep everything.",
     ),
     TopicConfig(
         name="compression.gzip.level",
@@ -124,8 +123,8 @@ _TABLE = (
         default=str(DAY_MS),
         valid=Between(0),
         server_keys=(ServerName("log.cleaner.delete.retention.ms"),),
-        doc="How long a compacted topic keeps tombstones and transaction markers after they were "
-        "cleaned, so that a slow consumer still sees them.",
+        doc="How long a compacted topic keeps tombstones after they were first cleaned, so that a slow "
+        "consumer still sees them. Transaction markers stay.",
     ),
     TopicConfig(
         name="errors.deadletterqueue.group.enable",
@@ -220,7 +219,8 @@ _TABLE = (
         default=str(LONG_MAX),
         valid=Between(1),
         server_keys=(ServerName("log.cleaner.max.compaction.lag.ms"),),
-        doc="The longest that a record of a compacted topic may stay uncompacted.",
+        doc="The longest that a record of a compacted topic may stay uncompacted, whatever "
+        "min.cleanable.dirty.ratio says; it is cleaned in the next round of compaction.",
     ),
     TopicConfig(
         name="max.decompressed.message.bytes",
@@ -268,8 +268,8 @@ _TABLE = (
         default="0.5",
         valid=Between(0, 1),
         server_keys=(ServerName("log.cleaner.min.cleanable.ratio"),),
-        doc="Share of a compacted log that must be new since its last cleaning before it is "
-        "cleaned again.",
+        doc="Share of a compacted log, in bytes, that must be new since its last cleaning before "
+        "the next round of compaction cleans it again.",
     ),
     TopicConfig(
         name="min.compaction.lag.ms",
@@ -277,7 +277,7 @@ _TABLE = (
         default="0",
         valid=Between(0),
         server_keys=(ServerName("log.cleaner.min.compaction.lag.ms"),),
-        doc="How long a record stays uncompacted at least.",
+        doc="How long a record of a compacted topic stays uncompacted at least.",
     ),
     TopicConfig(
         name="min.insync.replicas",
@@ -393,8 +393,8 @@ _TABLE = (
         default=str(7 * DAY_MS),
         valid=Between(1),
         server_keys=(ServerName("log.roll.ms"), _hours("log.roll.hours")),
-        doc="Granularity of retention in time: records are deleted in steps that cover at most "
-        "this much, or an hour.",
+        doc="Granularity of retention and topic compaction in time: records are deleted and compacted in "
+        "steps that cover at most this much, or an hour. The newest step is not compacted.",
     ),
     TopicConfig(
         name="unclean.leader.election.enable",
@@ -407,18 +407,13 @@ _TABLE = (
     ),
 )
 
-# Kept and shown, as a later version will act on them. Setting their broker-wide default is
-# warned of: a topic that was to shrink does not.
+# Kept and shown, as a later version will act on them. Setting their broker-wide default is warned of.
 NOT_ACTED_ON_YET = frozenset(
     {
         "compression.gzip.level",
         "compression.lz4.level",
         "compression.zstd.level",
-        "delete.retention.ms",
-        "max.compaction.lag.ms",
         "max.decompressed.message.bytes",
-        "min.cleanable.dirty.ratio",
-        "min.compaction.lag.ms",
     }
 )
 

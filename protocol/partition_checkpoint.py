@@ -98,6 +98,7 @@ class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     producers_lost_ms: int = NOT_LOST
     ongoing: list[OngoingTransaction] = []  # by first offset
     aborted: list[AbortedEntry] = []  # by the offset of their marker
+    cleaned_offset: int = 0  # of a compacted topic: below it, cleaning has come to its end
 
 
 _ENCODER = msgspec.msgpack.Encoder()

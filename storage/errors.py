@@ -86,6 +86,10 @@ class ObjectNotPreparedError(CommitRefusedError):
     """
 
 
+class CleaningAbandonedError(StorageError):
+    """A pass over a stream whose batches are cleaned ends early: what it has committed is right, but not all."""
+
+
 class StreamClosedError(StorageError):
     """This handle of the stream has been closed; definitely not appended."""
 

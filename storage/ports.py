@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from headrace.storage.record_batch import StreamRecordBatch
+
 Buffer = bytes | memoryview
 
 NO_OBJECT_ID = -1
@@ -159,6 +161,67 @@ class ObjectManager(UploadedObjects, Protocol):
     async def forget_objects(self, object_ids: Sequence[int]) -> None:
         """Record that these have been deleted from the bucket."""
         ...
+
+
+class Cleaning(Protocol):
+    """One pass over a stream whose batches are cleaned: first some are looked at, then all of them are cleaned.
+
+    What batches hold is opaque to storage: it hands over payloads, and gets payloads of the same batches back.
+    """
+
+    start_offset: int  # of the first batch to look at
+    end_offset: int  # behind the last one; what begins there or later is not cleaned
+
+    async def look_at(self, batch: StreamRecordBatch) -> bool:
+        """Learn what a batch holds; False, and nothing is learned, if there is no room: the pass ends before it."""
+        ...
+
+    async def clean(self, batch: StreamRecordBatch, *, must_stay: bool) -> Buffer | None:
+        """Return the payload that the batch is to have; None if it is to go, which one that `must_stay` never does.
+
+        May be called again for one that was to go, if it has to stay after all.
+
+        Raises:
+            CleaningAbandonedError: this pass cannot be right; nothing that it has not committed may take effect.
+        """
+        ...
+
+    def kept(self, batch: StreamRecordBatch) -> None:
+        """Take note of a batch that stays, as it was written, in offset order."""
+        ...
+
+    async def finish(self) -> None:
+        """Take note that every batch below the end was cleaned, and what replaces them is committed."""
+        ...
+
+
+class BatchCleaner(Protocol):
+    """Knows which streams are cleaned, and how: asked by compaction."""
+
+    def leaves(self, stream_id: int) -> bool:
+        """Whether a stream must not stay in Stream Set Objects: what is to be cleaned is in Stream Objects."""
+        ...
+
+    def begin(self, stream_id: int, start_offset: int, end_offset: int) -> Cleaning | None:
+        """Begin to clean a stream of which Stream Objects hold these offsets.
+
+        None if that is not worth while, or not possible since the stream begins below them.
+        """
+        ...
+
+
+class NothingCleaned:
+    """A `BatchCleaner` for which every batch stays."""
+
+    def leaves(self, stream_id: int) -> bool:
+        """Whether a stream must leave Stream Set Objects: none."""
+        del stream_id
+        return False
+
+    def begin(self, stream_id: int, start_offset: int, end_offset: int) -> Cleaning | None:
+        """Begin nothing."""
+        del stream_id, start_offset, end_offset
+        return None
 
 
 class Lease(Protocol):

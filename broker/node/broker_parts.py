@@ -18,6 +18,7 @@ from headrace.broker.collectors.node_metrics import NodeCollector
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator, offsets_topic
 from headrace.broker.coordinator.runtime.topic_logs import CoordinatorElections, TopicLogs
 from headrace.broker.network.listener import Listener
+from headrace.broker.node.compaction_parts import CompactionParts
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.partition.leadership import PartitionLeadership
 from headrace.broker.partition.registry import PartitionRegistry
@@ -30,10 +31,8 @@ from headrace.config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_loca
 from headrace.metadata.follower.client import MetadataClient
 from headrace.metadata.leader.publishing import newest_published
 from headrace.storage.cache.block_cache import BlockCache
-from headrace.storage.compaction.executor import Compactor
 from headrace.storage.deletion import ObjectDeleter
 from headrace.storage.engine import BackgroundJob, StorageEngine
-from headrace.storage.object_store.budgeted import compaction_view
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.object_store.uri import MemoryLocation, parse_bucket_uri
 from headrace.storage.sweep.sweeper import Sweeper, SweepStatistics
@@ -62,9 +61,9 @@ class BrokerParts:
         storage = config.storage
         adapter = self._adapter = self._make_adapter()
         cluster_id = client.image.cluster_id
-        bucket = self._compaction_bucket = compaction_view(store, storage)
-        self.compactor = Compactor(
-            storage, bucket, adapter, cluster_id, rng=rng, streams=self._streams_to_merge
+        self.partitions = PartitionRegistry(client=client, node_id=config.node_id)
+        self.compaction = CompactionParts(
+            config, environment, client, store, adapter, self.partitions, self._streams_to_merge
         )
         self._deleter = ObjectDeleter(
             storage, store, adapter, cluster_id, rng=rng, wall_clock_ms=wall_clock_ms
@@ -82,7 +81,6 @@ class BrokerParts:
             cluster_id=cluster_id,
             background=self._background(adapter),
         )
-        self.partitions = PartitionRegistry(client=client, node_id=config.node_id)
         self.leadership = PartitionLeadership(
             client=client,
             engine=self.engine,
@@ -168,7 +166,7 @@ class BrokerParts:
 
     def _background(self, adapter: StorageMetadata) -> list[BackgroundJob]:
         """Background jobs of the engine besides its uploads."""
-        jobs: list[BackgroundJob] = [self.compactor, self._deleter]
+        jobs: list[BackgroundJob] = [self.compaction.compactor, self._deleter]
         storage, environment = self._config.storage, self._environment
         place = environment.open_swept_bucket(storage.bucket_uri, environment.variables)
         self._swept = SweepStatistics()
@@ -190,7 +188,7 @@ class BrokerParts:
         return BackgroundCollector(
             self.leadership.statistics,
             self.retention.statistics,
-            self.compactor.statistics,
+            self.compaction.compactor.statistics,
             self._deleter.statistics,
             self._swept,
             lambda: self._adapter.deletable.awaiting_snapshot,
@@ -203,7 +201,7 @@ class BrokerParts:
                 "cold_read": self.block_cache.budget,
                 "read_ahead": self.block_cache.ahead_budget,
                 "upload": self.engine.upload_budget,
-                "compaction": self._compaction_bucket.budget,
+                "compaction": self.compaction.budget,
             }
         )
 

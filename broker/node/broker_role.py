@@ -352,13 +352,14 @@ class BrokerRole:
         added.expose(
             parts.collector(listener),
             parts.background_collector(),
+            parts.compaction.collector(),
             CoordinatorCollector(parts.coordinator.runtime),
             parts.budget_collector(),
             parts.block_cache_collector(),
             MetadataCollector(client),
             TransportCollector(lambda: self._transport.statistics),
         )
-        added.answer_storage(parts.compactor, parts.resize_wal)
+        added.answer_storage(parts.compaction.compactor, parts.resize_wal)
         added.check(parts.check_engine, parts.check_damage, lambda: _check_lease(client))
 
     def _load_meter(

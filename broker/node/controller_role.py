@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from headrace.broker.node.lifecycle import running, unless_stopped
 from headrace.broker.node.snapshots_in_bucket import has_bucket, publish_snapshots
 from headrace.config.node import NodeConfig
 from headrace.config.quorum import controller_address, controller_addresses, founds_quorum
-from headrace.config.topic import validate_topic_config
+from headrace.config.topic import contradiction, validate_topic_config
 from headrace.links.ends import Address, Party
 from headrace.links.listener import LinkListener
 from headrace.links.services import RequestService
@@ -60,7 +61,10 @@ class ControllerRole:
             rng=environment.rng,
             wall_clock_ms=environment.wall_clock_ms,
             boot_clock_ms=environment.boot_clock_ms,
-            configs=ConfigRules(validate_topic=validate_topic_config),
+            configs=ConfigRules(
+                validate_topic=validate_topic_config,
+                contradiction=partial(contradiction, broker_defaults=config.log.topic_defaults),
+            ),
             network=self._links,
             bootstrap=self._bootstrap,
         )

@@ -28,7 +28,7 @@ async def checkpoints_of(
             data, meta = by_id.get(partition.data_stream_id), by_id.get(partition.meta_stream_id)
             if data is not None and meta is not None:
                 latest_ms = now_ms + effective.timestamp_after_max_ms
-                found.append(DrainedPartition(data, meta, effective.segment_ms, latest_ms))
+                found.append(DrainedPartition(data, meta, effective.segment_span_ms, latest_ms))
         await turns.pause()
     expiration_ms = config.producer_id_expiration_ms
     return LogCheckpoints(found, producer_id_expiration_ms=expiration_ms, now_ms=now_ms)

@@ -37,6 +37,7 @@ def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
         producers_lost_ms=state.producers.lost_ms,
         ongoing=[] if transactions is None else list(transactions.listed),
         aborted=[] if transactions is None else list(transactions.aborted),
+        cleaned_offset=state.cleaned_offset,
     )
     return encode(checkpoint)
 
@@ -48,6 +49,7 @@ def restore(
     state.producers.restore(checkpoint.producers, checkpoint.producers_lost_ms)
     state.restore_transactions(checkpoint.ongoing, checkpoint.aborted)
     state.epochs = LeaderEpochs(checkpoint.leader_epochs)
+    state.cleaned_offset = checkpoint.cleaned_offset
     state.times.restore(
         checkpoint.time_entries,
         interval_bytes=checkpoint.time_interval_bytes,

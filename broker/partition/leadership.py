@@ -351,7 +351,7 @@ class PartitionLeadership:
                 meta,
                 producer_id_expiration_ms=self._defaults.producer_expiration_ms,
                 now_ms=now_ms,
-                segment_ms=config.segment_ms,
+                segment_ms=config.segment_span_ms,
                 latest_ms=now_ms + config.timestamp_after_max_ms,
             )
         except StorageError:

@@ -151,7 +151,7 @@ class _Replay:
         self._state.apply(
             header,
             decode_end(batch.payload) if header.is_control else None,
-            batch.base_offset,
+            header.base_offset,  # that of a cleaned batch is below it: it covers what went before
             header.partition_leader_epoch,
             self._now_ms,
             self._segment_ms,

@@ -127,7 +127,8 @@ class Retention:
         start = await partition.writes.delete_before(start)
         self.statistics.deletions_total += 1
         self.statistics.deleted_records_total += start - before
-        self.statistics.deleted_bytes_total += times.start_bytes - deleted_bytes
+        # Below, if what is left was cleaned meanwhile.
+        self.statistics.deleted_bytes_total += max(0, times.start_bytes - deleted_bytes)
         logger.info(
             "records deleted by retention",
             extra={

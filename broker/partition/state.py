@@ -26,15 +26,16 @@ from headrace.protocol.records.control import EndOfTransaction
 
 
 class PartitionState:
-    """Producers, transactions, leader epochs and time index of one partition."""
+    """Producers, transactions, leader epochs and time index of one partition, and up to where it is cleaned."""
 
-    __slots__ = ("epochs", "producers", "times", "transactions")
+    __slots__ = ("cleaned_offset", "epochs", "producers", "times", "transactions")
 
     def __init__(self, *, producer_id_expiration_ms: int) -> None:
         self.producers = ProducerStates(expiration_ms=producer_id_expiration_ms)
         self.epochs = LeaderEpochs()
         self.times = TimeIndex()
         self.transactions: Transactions | None = None  # None: there was none
+        self.cleaned_offset = 0  # of a compacted topic: below it, cleaning has come to its end
 
     def restore_transactions(
         self, ongoing: Sequence[OngoingTransaction], aborted: Sequence[AbortedEntry]
@@ -60,6 +61,15 @@ class PartitionState:
         self.times.trim(log_start_offset, log_end_offset)
         if self.transactions is not None:
             self.transactions.trim(log_start_offset)
+
+    def cleaned(
+        self, end_offset: int, times: TimeIndex, bytes_before: int, log: tuple[int, int]
+    ) -> None:
+        """Take in that everything below an offset was cleaned: see `TimeIndex.replace_below`; `log` is its ends."""
+        if log[0] < end_offset:
+            self.times.replace_below(end_offset, times, bytes_before)
+            self.times.trim(*log)
+        self.cleaned_offset = end_offset
 
     def skip(self, start_offset: int, end_offset: int, *, newest_ms: int, now_ms: int) -> None:
         """Pass over batches that cannot be read: of `newest_ms` at most, of unknown producers, under any epoch.

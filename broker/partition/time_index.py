@@ -157,6 +157,52 @@ class TimeIndex:
         position = bisect_right(self._entries, most, key=lambda entry: entry.bytes_before)
         return self._entries[position - 1].offset if position else 0
 
+    def entries_above(self, offset: int) -> list[TimeIndexEntry]:
+        """Entries that end a segment above an offset, in offset order."""
+        position = bisect_right(self._entries, offset, key=lambda entry: entry.offset)
+        return self._entries[position:]
+
+    def bytes_below(self, offset: int) -> int:
+        """Bytes of all batches that the log ever had below the last known offset up to `offset`."""
+        position = bisect_right(self._entries, offset, key=lambda entry: entry.offset)
+        return self._entries[position - 1].bytes_before if position else self.start_bytes
+
+    def anew(self) -> "TimeIndex":
+        """An index without segments that begins where this one does: for batches that are cleaned."""
+        index = TimeIndex(interval_bytes=self._min_interval_bytes, max_entries=self._max_entries)
+        index._interval_bytes = self._interval_bytes
+        index.start_bytes = index.end_bytes = index._segment_start_bytes = self.start_bytes
+        return index
+
+    def end_at(self, offset: int) -> None:
+        """End the active segment at the end of the log, with or without batches."""
+        self._end_segment(offset, NO_TIMESTAMP)
+
+    def replace_below(self, end_offset: int, cleaned: "TimeIndex", bytes_before: int) -> None:
+        """Replace what lies below an offset, which had `bytes_before`, by the index of its cleaned batches.
+
+        `end_offset` is not in the active segment. The caller trims afterwards: the log start may have moved meanwhile.
+        """
+        cleaned.end_at(end_offset)
+        shrunk_bytes = bytes_before - cleaned.end_bytes
+        following = [
+            it._replace(
+                bytes_before=it.bytes_before - shrunk_bytes,
+                # Of a segment of which a part is cleaned, the newest batch may be gone.
+                max_offset=it.max_offset if it.max_offset >= end_offset else NO_OFFSET,
+            )
+            for it in self._entries
+            if it.offset > end_offset
+        ]
+        self._entries = [*cleaned.entries, *following]
+        self._interval_bytes = max(self._interval_bytes, cleaned.interval_bytes)
+        self.start_bytes = cleaned.start_bytes
+        self._segment_start_bytes -= shrunk_bytes
+        self.end_bytes -= shrunk_bytes
+        self._run()
+        while len(self._entries) > self._max_entries:
+            self._join_segments()
+
     def segments(self) -> Iterator[Segment]:
         """All segments in offset order; the first may begin below the log start."""
         start = 0

@@ -124,7 +124,7 @@ class WriteSide:
             return Rejection(code_of(error), f"not appended: {error}")
         try:
             require(appended_at == base_offset, "offset was patched before it was assigned")
-            segment_ms = self.config.segment_ms
+            segment_ms = self.config.segment_span_ms
             self._state.apply(header, marker, base_offset, self._leader_epoch, now_ms, segment_ms)
             if marker is not None and self._state.transactions is not None:
                 self._state.transactions.acknowledged(self._data.confirm_offset)

@@ -47,6 +47,10 @@ def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -
             elif not is_topic and key != DRAIN_KEY:
                 _require_followed(image)
         records.append(ConfigRecord(*resource, key, value))
+    if is_topic and records:
+        merged = {**old, **new}
+        overrides = {key: value for key, value in merged.items() if value is not None}
+        require_no_contradiction(inputs.configs, overrides)
     if is_topic and request.resource_name not in image.topic_ids:  # last, as in Kafka
         raise RefusedError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -74,6 +78,17 @@ def check_config(
     problem = validate(key, value)
     if problem is not None:
         raise RefusedError(wrong, problem)
+
+
+def require_no_contradiction(rules: ConfigRules, overrides: Mapping[str, str]) -> None:
+    """Refuse configs of a topic that do not go together.
+
+    Raises:
+        RefusedError: INVALID_CONFIG with the reason.
+    """
+    problem = rules.contradiction(overrides)
+    if problem is not None:
+        raise RefusedError(ErrorCode.INVALID_CONFIG, problem)
 
 
 def _validator(resource_type: int, rules: ConfigRules) -> ConfigValidator:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Takes a config's name and value; returns what is wrong, or None.
 ConfigValidator = Callable[[str, str], str | None]
+# Takes all overrides of a topic; returns which of them do not go together, or None.
+Contradiction = Callable[[Mapping[str, str]], str | None]
 
 # Kafka's configs of topics and brokers that are lists, with their defaults (LogConfig.java).
 LIST_CONFIG_DEFAULTS: Final[Mapping[str, str]] = {
@@ -40,6 +42,7 @@ class ConfigRules(msgspec.Struct, frozen=True, kw_only=True):
     """Which configs topics and brokers may have."""
 
     validate_topic: ConfigValidator
+    contradiction: Contradiction = lambda _overrides: None  # between valid ones of a topic
     validate_broker: ConfigValidator = dynamic_broker_problem
     list_defaults: Mapping[str, str] = msgspec.field(default_factory=lambda: LIST_CONFIG_DEFAULTS)
 

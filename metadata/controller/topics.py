@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from headrace.metadata.controller.configs import check_config
+from headrace.metadata.controller.configs import check_config, require_no_contradiction
 from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.placement import (
     active_brokers,
@@ -231,10 +231,13 @@ class _TopicsCreation:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST, f"a config of topic {topic.name} is given twice"
             )
+        overrides = {}
         for key, value in topic.configs:
             if value is None:
                 raise RefusedError(ErrorCode.INVALID_CONFIG, f"config {key} has no value")
             check_config(self._inputs.configs.validate_topic, key, value)
+            overrides[key] = value
+        require_no_contradiction(self._inputs.configs, overrides)
 
     def _leaders(self, topic: TopicCreation) -> tuple[int, ...]:
         if topic.assignments is not None:

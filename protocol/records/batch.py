@@ -45,6 +45,7 @@ CODEC_MASK: Final = 0x07
 LOG_APPEND_TIME_FLAG: Final = 0x08
 TRANSACTIONAL_FLAG: Final = 0x10
 CONTROL_FLAG: Final = 0x20
+DELETE_HORIZON_FLAG: Final = 0x40
 _DEFINED_FLAGS: Final = 0x7F
 
 _HEADER: Final = Struct(">qiibIhiqqqhii")
@@ -113,6 +114,11 @@ class BatchHeader(NamedTuple):
         """Whether the records are markers that consumers do not return."""
         return bool(self.attributes & CONTROL_FLAG)
 
+    @property
+    def has_delete_horizon(self) -> bool:
+        """Whether `base_timestamp` is the time from which on the tombstones may be dropped (KIP-534)."""
+        return bool(self.attributes & DELETE_HORIZON_FLAG)
+
 
 def is_control_batch(data: Buffer) -> bool:
     """Whether the batch at the start of `data`, which holds its header, is a control batch."""
@@ -145,6 +151,8 @@ def patch(batch: memoryview, base_offset: int, leader_epoch: int) -> None:
 
 def newest_timestamp(header: BatchHeader) -> int:
     """The newest timestamp according to the header: some clients leave the maximum empty."""
+    if header.attributes & DELETE_HORIZON_FLAG:
+        return header.max_timestamp
     return max(header.max_timestamp, header.base_timestamp)
 
 

@@ -1,7 +1,9 @@
 """Compactor: merges Stream Set Objects, and Stream Objects of streams that are open here or adopted, at intervals.
 
 What to do is decided by `headrace.storage.compaction.plan`, done by `headrace.storage.compaction.rewrite` or by a copy
-within the bucket (`headrace.storage.compaction.copy`), and takes effect by one atomic commit. A failure before
+within the bucket (`headrace.storage.compaction.copy`), and takes effect by one atomic commit. Before the Stream Objects
+of a stream are merged, its batches are cleaned if a `BatchCleaner` says so (`headrace.storage.compaction.cleaning`),
+in offset order, one commit for each new object: what is committed when a pass ends early is right. A failure before
 the commit leaves only prepared objects, which expire. An object that turns out to be damaged is reported
 and left out from then on, so that it does not block the others. An object that is no longer in use (its
 topics were deleted, or trimmed) is not damaged, and its group is chosen again.
@@ -18,6 +20,7 @@ from functools import partial
 from itertools import islice
 
 from headrace.config.node import StorageConfig
+from headrace.storage.compaction.cleaning import MAX_CLEANED_BYTES, StreamCleaner
 from headrace.storage.compaction.plan import (
     MIN_GROUP_WIDTH,
     GroupLimits,
@@ -26,6 +29,8 @@ from headrace.storage.compaction.plan import (
     StreamSetObject,
     choose_stream_objects,
     choose_stream_set_objects,
+    contiguous_prefix,
+    groups_to_clean,
     live_bytes,
     plan_runs,
 )
@@ -35,6 +40,7 @@ from headrace.storage.compaction.statistics import CompactionStatistics
 from headrace.storage.compaction.stream_objects import StreamObjectMerger
 from headrace.storage.compaction.throttle import Throttle
 from headrace.storage.errors import (
+    CleaningAbandonedError,
     CommitRefusedError,
     CorruptObjectError,
     ObjectNotFoundError,
@@ -44,6 +50,9 @@ from headrace.storage.errors import (
 )
 from headrace.storage.objects.index_block import ObjectIndex
 from headrace.storage.ports import (
+    BatchCleaner,
+    Cleaning,
+    NothingCleaned,
     ObjectManager,
     ObjectRange,
     ObjectStore,
@@ -91,6 +100,7 @@ class Compactor:
         *,
         rng: random.Random,
         streams: Streams = tuple,
+        cleaner: BatchCleaner | None = None,
     ) -> None:
         self._config = config
         self._store = store
@@ -113,6 +123,8 @@ class Compactor:
         self._merger = StreamObjectMerger(
             config, store, objects, cluster_id, self._spend, self._advance
         )
+        self._cleaner = cleaner or NothingCleaned()
+        self._stream_cleaner = StreamCleaner(config, store, objects, cluster_id, self._spend)
         self._asked = asyncio.Event()
         self.statistics = CompactionStatistics()
 
@@ -156,9 +168,11 @@ class Compactor:
     async def _pass(self, *, to_the_end: bool) -> None:
         max_groups = sys.maxsize if to_the_end else MAX_GROUPS_PER_ROUND
         await self._repeat(self._next_group, max_groups)
+        await self._repeat(self._next_to_leave, max_groups)
         for found in self._next_to_reclaim(sys.maxsize if to_the_end else RECLAIM_CHECKS_PER_ROUND):
             await self._guarded(self._reclaim(found))
         for stream_id, epoch in self._streams():
+            await self._repeat(partial(self._next_to_clean, stream_id, epoch), max_groups)
             await self._repeat(partial(self._next_of_stream, stream_id, epoch), max_groups)
             await turns_of(Work.UPKEEP).pause()
 
@@ -196,6 +210,9 @@ class Compactor:
                 extra={"reason": str(error)},
             )
             return True
+        except CleaningAbandonedError as error:
+            logger.info("a pass of cleaning ends early", extra={"reason": str(error)})
+            return False
         except _NotInUseError:
             logger.info("an object was destroyed while it was being merged; choosing objects again")
             return True
@@ -228,6 +245,36 @@ class Compactor:
             if object_id not in self._damaged
         ]
 
+    async def _next_to_leave(self) -> bool:
+        """Split what is to be cleaned out of Stream Set Objects, however small it is."""
+        group: list[StreamSetObject] = []
+        size_bytes = 0
+        leaves: dict[int, bool] = {}
+        for found in self._stream_set_objects():
+            if group and (
+                len(group) == self._set_limits.max_objects
+                or size_bytes + found.size_bytes > self._set_limits.max_bytes
+            ):
+                break
+            if await self._holds_leaving(found.ranges, leaves):
+                group.append(found)
+                size_bytes += found.size_bytes
+        if group:
+            await self._merge_stream_sets(group)
+        return bool(group)
+
+    async def _holds_leaving(self, ranges: Sequence[StreamRange], known: dict[int, bool]) -> bool:
+        """Whether one of these streams is to leave; `known` is what was found out before."""
+        for number, found in enumerate(ranges, 1):
+            stream_id = found.stream_id
+            if stream_id not in known:
+                known[stream_id] = self._cleaner.leaves(stream_id)
+            if known[stream_id]:
+                return True
+            if number % RECLAIM_RANGES_PER_STEP == 0:
+                await asyncio.sleep(0)
+        return False
+
     async def _merge_stream_sets(self, group: Sequence[StreamSetObject]) -> None:
         size_bytes = sum(found.size_bytes for found in group)
         self.statistics.group_bytes = size_bytes
@@ -235,6 +282,7 @@ class Compactor:
         runs = plan_runs(
             [(found.ranges, source.index) for found, source in zip(group, sources, strict=True)],
             self._config.stream_split_bytes,
+            self._cleaner.leaves,
         )
         object_ids = [found.object_id for found in group]
         rewriter = await self._rewrite(sources, runs, object_ids)
@@ -287,12 +335,69 @@ class Compactor:
             await self._merge_stream_sets([found])
         return True
 
-    async def _next_of_stream(self, stream_id: int, epoch: int) -> bool:
-        found = [
+    def _stream_objects(self, stream_id: int) -> list[ObjectRange]:
+        return [
             item
             for item in self._objects.get_stream_objects(stream_id)
             if item.object_id not in self._damaged
         ]
+
+    async def _next_to_clean(self, stream_id: int, epoch: int) -> bool:
+        """Clean the batches of a stream, if that is worth while."""
+        found = contiguous_prefix(self._stream_objects(stream_id))
+        if not found:
+            return False
+        cleaning = self._cleaner.begin(stream_id, found[0].start_offset, found[-1].end_offset)
+        if cleaning is None:
+            return False
+        with self._blaming([it.object_id for it in found]):
+            await self._look(cleaning, stream_id, found)
+        limits = replace(
+            self._set_limits, max_bytes=min(MAX_CLEANED_BYTES, self._set_limits.max_bytes)
+        )
+        for group in groups_to_clean(found, cleaning.end_offset, limits):
+            await self._clean_stream_objects(cleaning, stream_id, epoch, group)
+        await cleaning.finish()
+        self.statistics.cleaned_streams += 1
+        return True
+
+    async def _look(self, cleaning: Cleaning, stream_id: int, found: Sequence[ObjectRange]) -> None:
+        seen = [
+            it
+            for it in found
+            if it.end_offset > cleaning.start_offset and it.start_offset < cleaning.end_offset
+        ]
+        self.statistics.group_bytes = sum(it.size_bytes for it in seen)
+        sources = await self._open([(it.object_id, it.size_bytes) for it in seen])
+        await self._stream_cleaner.look_at(
+            cleaning, stream_id, list(zip(seen, sources, strict=True))
+        )
+
+    async def _clean_stream_objects(
+        self, cleaning: Cleaning, stream_id: int, epoch: int, group: Sequence[ObjectRange]
+    ) -> None:
+        size_bytes = sum(found.size_bytes for found in group)
+        self.statistics.group_bytes, self.statistics.group_done_bytes = size_bytes, 0
+        sources = await self._open([(found.object_id, found.size_bytes) for found in group])
+        offsets = StreamRange(stream_id, epoch, group[0].start_offset, group[-1].end_offset)
+        object_ids = [found.object_id for found in group]
+        with self._blaming(object_ids):
+            made = await self._stream_cleaner.write(
+                cleaning, offsets, list(zip(group, sources, strict=True))
+            )
+        try:
+            await self._commit(
+                lambda: self._objects.compact_stream_object(made, object_ids), object_ids
+            )
+        except ObjectNotPreparedError:
+            self._take_smaller_groups(size_bytes)
+            raise
+        self.statistics.cleaned_bytes_in += size_bytes
+        self.statistics.cleaned_bytes_out += made.size_bytes
+        self._count((size_bytes, len(group)), (made.size_bytes, 1))
+
+    async def _next_of_stream(self, stream_id: int, epoch: int) -> bool:
+        found = self._stream_objects(stream_id)
         group = choose_stream_objects(found, self._merger.limits)
         if group:
             await self._merge_stream_objects(stream_id, epoch, group)

@@ -7,8 +7,8 @@ since every rewriting leaves fewer objects. The same rule merges the Stream Obje
 which are copied within the bucket where that is possible and saves something.
 
 In a group, the ranges of a stream that continue each other become a *run*. A stream with a run of
-`split_bytes` or more gets Stream Objects of its own, one per run; the rest is merged into one new
-Stream Set Object.
+`split_bytes` or more gets Stream Objects of its own, one per run, and so does one whose batches are to be
+cleaned; the rest is merged into one new Stream Set Object.
 """
 
 import heapq
@@ -103,6 +103,37 @@ def choose_stream_objects(
     return ()
 
 
+def contiguous_prefix(objects: Sequence[ObjectRange]) -> Sequence[ObjectRange]:
+    """Return the Stream Objects of a stream, in offset order, up to the first gap."""
+    return next(_contiguous(objects), ())
+
+
+def groups_to_clean(
+    objects: Sequence[ObjectRange], end_offset: int, limits: GroupLimits
+) -> Iterator[Sequence[ObjectRange]]:
+    """Yield which Stream Objects become one as they are cleaned, in offset order; one that is too large alone.
+
+    Args:
+        objects: adjacent ones, in offset order.
+        end_offset: those that begin below it are cleaned.
+        limits: bounds of a group.
+    """
+    group: list[ObjectRange] = []
+    size_bytes = 0
+    for found in objects:
+        if found.start_offset >= end_offset:
+            break
+        if group and (
+            len(group) == limits.max_objects or size_bytes + found.size_bytes > limits.max_bytes
+        ):
+            yield group
+            group, size_bytes = [], 0
+        group.append(found)
+        size_bytes += found.size_bytes
+    if group:
+        yield group
+
+
 def stream_object_limits(*, max_objects: int, max_block_bytes: int, copies: bool) -> GroupLimits:
     """Bound the groups of Stream Objects.
 
@@ -149,13 +180,16 @@ def live_bytes(ranges: Iterable[StreamRange], index: ObjectIndex) -> int:
 
 
 def plan_runs(
-    sources: Sequence[tuple[Sequence[StreamRange], ObjectIndex]], split_bytes: int
+    sources: Sequence[tuple[Sequence[StreamRange], ObjectIndex]],
+    split_bytes: int,
+    leaves: Callable[[int], bool] = lambda _stream_id: False,
 ) -> Iterator[Run]:
     """Yield what is to be written, in (stream id, offset) order.
 
     Args:
         sources: of each object of the group, the live ranges by (stream id, offset), and the index.
         split_bytes: from here on a run makes its stream leave the Stream Set Object.
+        leaves: whether a stream leaves it whatever its size.
 
     Raises:
         LackingSourceError: an index lacks a range that its object should hold.
@@ -164,10 +198,10 @@ def plan_runs(
     merged = heapq.merge(
         *(_pieces(ordinal, ranges) for ordinal, (ranges, _) in enumerate(sources)), key=_order
     )
-    for _, of_stream in groupby(merged, key=lambda piece: piece.range.stream_id):
+    for stream_id, of_stream in groupby(merged, key=lambda piece: piece.range.stream_id):
         pieces = list(of_stream)
         runs = [(run, _size(run, sources)) for run in _runs(pieces)]
-        split = any(size >= split_bytes for _, size in runs)
+        split = any(size >= split_bytes for _, size in runs) or leaves(stream_id)
         for run, size in runs:
             yield Run(_spanned(run), size, run, split)
 

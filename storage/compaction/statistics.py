@@ -15,6 +15,9 @@ class CompactionStatistics:
     bytes_in: int = 0
     bytes_out: int = 0
     copied_bytes: int = 0  # of `bytes_out`, what was copied within the bucket
+    cleaned_streams: int = 0  # passes that came to their end
+    cleaned_bytes_in: int = 0  # of `bytes_in`, what was cleaned
+    cleaned_bytes_out: int = 0
     failures: int = 0
     damaged_objects: int = 0  # left out from now on
     throttled_seconds: float = 0.0

@@ -1,6 +1,8 @@
 """What tests that read a bucket by Spark have in common."""
 
 import random
+import time
+import urllib.request
 from typing import Any
 
 from confluent_kafka import TopicPartition
@@ -147,6 +149,37 @@ def add(broker: HeadraceProcess, rng: random.Random) -> None:
     odd = bytes(batch).replace(b"name", b"\xff\x80\xe2\x28")  # a key of a header that is no UTF-8
     with WireConnection(broker.bootstrap) as connection:
         assert connection.produce("raw", with_crc(odd)).error_code == 0
+
+
+def fill_cleaned(broker: HeadraceProcess) -> int:
+    """Make the compacted topic "cleaned", have it cleaned, and return how many records it had."""
+    config = {"cleanup.policy": "compact", "segment.ms": "1", "min.cleanable.dirty.ratio": "0.01"}
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    admin.create_topics([NewTopic("cleaned", 1, 1, config=config)])["cleaned"].result(30)
+    count = 0
+    for turn, codec in enumerate((*CODECS, "none")):
+        sent = [
+            Record(
+                None if number % 7 == 3 else b"%d of %d" % (number, turn),
+                b"%d" % (number % 11),
+                (("h", b"x"),) if number % 2 else (),
+                timestamp_ms=START_MS + 1_000 * count + number,
+            )
+            for number in range(40)
+        ]
+        CONFLUENT.produce(broker.bootstrap, "cleaned", sent, compression=codec)
+        count += len(sent)
+    broker.restart()  # everything is uploaded
+    deadline_s = time.monotonic() + 30
+    while broker.metrics()["headrace_cleaning_passes_total"] == 0:
+        assert time.monotonic() < deadline_s
+        headers = {"Content-Type": "application/json"}
+        url = broker.admin_url("/compact")
+        with urllib.request.urlopen(urllib.request.Request(url, b"{}", headers), timeout=10):
+            pass
+        time.sleep(1.2)  # until the next page of metrics
+    broker.restart()  # in memory the records are as they were written
+    return count
 
 
 def with_crc(batch: bytes) -> bytes:

@@ -16,7 +16,15 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
-from tests.e2e.spark_buckets import START_MS, consumed, fill, published, records, rows
+from tests.e2e.spark_buckets import (
+    START_MS,
+    consumed,
+    fill,
+    fill_cleaned,
+    published,
+    records,
+    rows,
+)
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
 
 pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.timeout(300)]
@@ -54,12 +62,14 @@ def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Worl
     by_consumer: dict[str, list[tuple[Any, ...]]] = {}
     with HeadraceProcess(directory, overrides=settings) as broker:
         fill(broker, random.Random(seed))
+        cleaned_of = fill_cleaned(broker)
         kafka = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.bootstrap)
         kafka = kafka.option("subscribePattern", ".*").option("includeHeaders", "true")
         for row in rows(kafka.load()):
             by_kafka.setdefault(row[0], []).append(row)
-        for topic in ("codecs", "appended", "random", "random-appended"):
+        for topic in ("codecs", "appended", "random", "random-appended", "cleaned"):
             by_consumer[topic] = consumed(broker.bootstrap, topic, len(by_kafka[topic]))
+    assert 11 <= len(by_kafka["cleaned"]) < cleaned_of / 2
     # An orderly stop uploads all, and publishes the metadata that say so.
     ends = {(row[0], row[1]): row[2] + 1 for found in by_kafka.values() for row in found}
     assert published(bucket).items() >= ends.items()
@@ -73,13 +83,29 @@ def read(spark: SparkSession, world: World, **options: object) -> DataFrame:
     return reader.load()
 
 
-@pytest.mark.parametrize("topic", ["codecs", "appended", "random", "random-appended", "raw"])
+@pytest.mark.parametrize(
+    "topic", ["codecs", "appended", "random", "random-appended", "raw", "cleaned"]
+)
 def test_the_rows_are_those_of_other_readers(spark: SparkSession, world: World, topic: str) -> None:
     found = rows(read(spark, world, subscribe=topic, includeHeaders="true"))
     assert found == world.by_kafka[topic], f"random.Random({world.seed})"
     if topic != "raw":  # the consumer cannot show such headers
         assert found == world.by_consumer[topic], f"random.Random({world.seed})"
     assert len(found) >= {"codecs": 600, "appended": 2, "raw": 1}.get(topic, 4)
+
+
+def test_tasks_may_divide_a_cleaned_topic_anywhere(spark: SparkSession, world: World) -> None:
+    cleaned = world.by_kafka["cleaned"]
+    frame = read(spark, world, subscribe="cleaned", includeHeaders="true", minPartitions=50)
+    assert rows(frame) == cleaned
+    for start, end in ((0, cleaned[0][2]), (cleaned[0][2] - 1, cleaned[3][2] + 1)):
+        asked = {
+            "startingOffsets": {"cleaned": {"0": start}},
+            "endingOffsets": {"cleaned": {"0": end}},
+        }
+        options = {name: json.dumps(value) for name, value in asked.items()}
+        found = rows(read(spark, world, subscribe="cleaned", includeHeaders="true", **options))
+        assert found == [it for it in cleaned if start <= it[2] < end]
 
 
 def test_one_partition_is_read_by_several_tasks(spark: SparkSession, world: World) -> None:

@@ -52,6 +52,10 @@ BUSY = {
 Total = tuple[int, tuple[int, int]]
 
 
+# A key, the newest number of its records, how many there were.
+Newest = tuple[int, tuple[int, int]]
+
+
 class Sent:
     """Number of records and sum of the checksums of their values, by partition."""
 
@@ -91,6 +95,25 @@ class Gate:
 
         return held
 
+    def hold_newest(self) -> Callable[[Iterator[Any]], Iterator[Newest]]:
+        """Hold tasks up likewise; then find the newest number and the number of records of each key."""
+        reached, opened = str(self.reached), str(self.opened)
+
+        def held(rows: Iterator[Any]) -> Iterator[Newest]:
+            import pathlib
+            import time
+
+            pathlib.Path(reached).touch()
+            while not pathlib.Path(opened).exists():
+                time.sleep(0.05)
+            found: dict[int, tuple[int, int]] = {}
+            for row in rows:
+                newest, count = found.get(int(row.key), (-1, 0))
+                found[int(row.key)] = max(newest, int.from_bytes(row.value[:8])), count + 1
+            yield from found.items()
+
+        return held
+
 
 class World:
     """A broker that is busy with its bucket."""
@@ -101,8 +124,8 @@ class World:
         self.bucket = f"file://{broker.directory / 'data/bucket'}"
         self.admin = AdminClient({"bootstrap.servers": broker.bootstrap})
 
-    def produce(self, topic: str, size_bytes: int) -> Sent:
-        """Produce to a new topic, and wait until the bucket has it."""
+    def produce(self, topic: str, size_bytes: int, keys: int = 0) -> Sent:
+        """Produce to a new topic, with so many keys or none, and wait until the bucket has it."""
         self.admin.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result(30)
         sent, noise = Sent(), random.randbytes(2 * VALUE_BYTES)
         producer = Producer({"bootstrap.servers": self.broker.bootstrap, "linger.ms": "50"})
@@ -117,7 +140,8 @@ class World:
             sent.add(partition, value)
             while True:
                 try:
-                    producer.produce(topic, value, partition=partition)
+                    key = b"%d" % (number % keys) if keys else None
+                    producer.produce(topic, value, key, partition=partition)
                     break
                 except BufferError:
                     producer.poll(0.1)
@@ -129,14 +153,23 @@ class World:
 
     def read(self, topic: str, gate: Gate, **options: object) -> Any:
         """Partitions, numbers of records and sums of checksums, of tasks that are held up."""
+        parts = self.load(topic, columns="partition,value", **options).mapPartitions(gate.hold())
+        return parts.reduceByKey(lambda a, b: (a[0] + b[0], a[1] + b[1]))
+
+    def alter(self, topic: str, name: str, value: str) -> None:
+        entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])
+        self.admin.incremental_alter_configs([resource])[resource].result(30)
+
+    def load(self, topic: str, **options: object) -> Any:
+        """Rows of a topic, of many tasks."""
         reader = self.spark.read.format("headrace").option("subscribe", topic)
-        reader = reader.option("bucket", self.bucket).option("columns", "partition,value")
+        reader = reader.option("bucket", self.bucket)
         # Small ones: Spark reads the first ahead, before it is held up.
         reader = reader.option("maxPartitionBytes", str(max(512 << 10, VOLUME_BYTES // 200)))
         for name, value in options.items():
             reader = reader.option(name, str(value))
-        parts = reader.load().rdd.mapPartitions(gate.hold())
-        return parts.reduceByKey(lambda a, b: (a[0] + b[0], a[1] + b[1]))
+        return reader.load().rdd
 
     def objects(self, topic: str) -> set[str]:
         """Keys of the objects that have records of a topic, by the newest metadata."""
@@ -224,6 +257,28 @@ def test_compaction_under_a_job_changes_no_row(world: World, tmp_path: Path) -> 
         assert job.result() == sent.totals()
 
 
+def test_cleaning_under_a_job_leaves_the_newest_record_of_each_key(
+    world: World, tmp_path: Path
+) -> None:
+    keys, topic = 30, "cleaned"
+    sent = world.produce(topic, 12_000_000, keys)
+    gate = Gate(tmp_path)
+    before = world.objects(topic)
+    rows = world.load(topic, columns="key,value").mapPartitions(gate.hold_newest())
+    job = Job(rows.reduceByKey(lambda a, b: (max(a[0], b[0]), a[1] + b[1])))
+    world.until(gate.reached.exists, "tasks are planned")
+    world.alter(topic, "cleanup.policy", "compact")
+    with world.compacting():
+        world.until(lambda: world.are_gone(before, share=0.9), "objects are replaced")
+        gate.opened.touch()
+        found = dict(job.result())
+    total = sum(sent.counts)
+    assert {key: newest for key, (newest, _) in found.items()} == {
+        number % keys: number for number in range(total - keys, total)
+    }
+    assert sum(count for _, count in found.values()) < total * 0.8
+
+
 @pytest.mark.parametrize("fails", ["true", "false"])
 def test_retention_under_a_job_is_data_loss(world: World, tmp_path: Path, fails: str) -> None:
     topic = f"retained-{fails}"
@@ -232,9 +287,7 @@ def test_retention_under_a_job_is_data_loss(world: World, tmp_path: Path, fails:
     before = world.objects(topic)
     job = Job(world.read(topic, gate, failOnDataLoss=fails))
     world.until(gate.reached.exists, "tasks are planned")
-    limit = ConfigEntry("retention.bytes", "1000000", incremental_operation=AlterConfigOpType.SET)
-    resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[limit])
-    world.admin.incremental_alter_configs([resource])[resource].result(30)
+    world.alter(topic, "retention.bytes", "1000000")
     starts = [lambda it=it: published_start(world.bucket, topic, it) for it in range(PARTITIONS)]
     world.until(lambda: all(it() > 500 for it in starts), "retention has deleted records")
     world.until(lambda: any(world.are_gone({it}) for it in before), "and objects")

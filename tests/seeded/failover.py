@@ -130,7 +130,7 @@ BUGS = (
         "broker/partition/opening.py",
         "_Replay._apply",
         "self._state.apply(header, decode_end(batch.payload) if header.is_control else None, "
-        "batch.base_offset, header.partition_leader_epoch, self._now_ms, self._segment_ms, "
+        "header.base_offset, header.partition_leader_epoch, self._now_ms, self._segment_ms, "
         "self._latest_ms)",
         "self._state.times",
         "tests/unit/broker/partition/test_opening.py"

@@ -33,6 +33,7 @@ TITLES = {
     "offsets": "The log of a coordinator partition",
     "fetch": "Fetch sessions",
     "transactions": "Transactions: what a leader knows of them, and what readers are shown",
+    "cleaning": "Cleaning of compacted topics",
     "cluster": "Whole clusters, caught by their simulation",
     "failover": "Failover: what is lost, doubled or withheld when a broker dies",
     "moves": "Moves of partitions between brokers that live",

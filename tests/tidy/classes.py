@@ -33,7 +33,7 @@ LARGER = {
         Size(17, 20, 10),
         "one method for each request of the API, and for time",
     ),
-    "broker.node.broker_parts.BrokerParts": (Size(16, 21, 16), "makes the parts of a broker"),
+    "broker.node.broker_parts.BrokerParts": (Size(16, 20, 16), "makes the parts of a broker"),
     "storage.engine.StorageEngine": (Size(16, 20, 13), "the door to its package: makes the parts"),
     "wal.ring.group_commit.GroupCommit": (
         Size(16, 26, 10),

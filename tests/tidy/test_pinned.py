@@ -101,6 +101,11 @@ SUBJECTS = {
         "s3.object.block.size": "several blocks from few records",
         "s3.stream.object.split.size": "both kinds of objects from few records",
     },
+    "tests/integration/test_topic_compaction.py": {
+        "s3.stream.set.object.compaction.cache.size": "the subject: more keys than there is memory for",
+        "s3.object.part.size": "goes with it",
+        "s3.object.block.size": "goes with it",
+    },
     "tests/e2e/test_spark_running_job.py": {"log.segment.bytes": "compaction while a job runs, with few records"},
 }  # fmt: skip
 KNOWN = frozenset(SERVER_KEYS)

@@ -21,6 +21,9 @@ _COUNTERS: Final = (
     "bytes_in",
     "bytes_out",
     "copied_bytes",
+    "cleaned_streams",
+    "cleaned_bytes_in",
+    "cleaned_bytes_out",
     "failures",
     "damaged_objects",
 )
@@ -33,7 +36,8 @@ _COUNTERS: Final = (
 def compact(*, admin: str, wait: bool, output: str) -> int:
     """Make a running node merge its objects now, instead of at the next interval.
 
-    All objects that are worth merging are merged: a second run has nothing to do. The node keeps to
+    All objects that are worth merging are merged, and compacted topics are cleaned as far as their settings
+    say: a second run has nothing to do. The node keeps to
     headrace.compaction.bytes.per.second, and continues if this command is interrupted.
     """
     before = _ask(admin, "GET")
@@ -41,13 +45,13 @@ def compact(*, admin: str, wait: bool, output: str) -> int:
     if not wait:
         emit_object({"round": number}, output=output)
         return 0
-    after = _wait(admin, number, before["groups"])
+    after = _wait(admin, number, before)
     found = {key: after[key] - before[key] for key in _COUNTERS}
     emit_object(found, output=output)
     return 1 if found["failures"] or found["damaged_objects"] else 0
 
 
-def _wait(admin: str, number: int, groups_before: int) -> dict[str, Any]:
+def _wait(admin: str, number: int, before: dict[str, Any]) -> dict[str, Any]:
     """Poll until a round is over; print its progress meanwhile."""
     told_s = time.perf_counter()
     while True:
@@ -57,8 +61,9 @@ def _wait(admin: str, number: int, groups_before: int) -> dict[str, Any]:
         if time.perf_counter() - told_s >= TOLD_EVERY_S and found["group_bytes"]:
             told_s = time.perf_counter()
             done, of = size_text(found["group_done_bytes"]), size_text(found["group_bytes"])
-            groups = found["groups"] - groups_before
-            talk(f"{groups} groups merged so far; this one: {done} of {of}")
+            groups = found["groups"] - before["groups"]
+            cleaned = found["cleaned_streams"] - before["cleaned_streams"]
+            talk(f"{groups} groups merged, {cleaned} logs cleaned so far; this one: {done} of {of}")
         time.sleep(POLL_S)
 
 

@@ -10,6 +10,13 @@ from tests.simulation.cluster.admin import Admin, AdminHistory, Deleter
 from tests.simulation.cluster.askers import Asker
 from tests.simulation.cluster.clients import SeenCodes
 from tests.simulation.cluster.cluster import Cluster
+from tests.simulation.cluster.compacted import (
+    COMPACTED,
+    CONFIGS,
+    KeyedProducer,
+    KeyedReader,
+    judge,
+)
 from tests.simulation.cluster.members import Member
 from tests.simulation.cluster.mover import Mover
 from tests.simulation.cluster.offsets import OffsetHistory
@@ -54,6 +61,10 @@ class Load:
         self._topics = {RECORDS: 2 * len(self._brokers), DELETED: 2, AGING: 1, SETTINGS: 1}
         if cluster.nature.readers:
             self._topics[QUIET] = 3 * len(self._brokers)
+        size = cluster.nature.record_bytes
+        self.keyed = KeyedProducer(*self._of("producer", 6), record_bytes=size)
+        if cluster.nature.has_compacted:
+            self._topics[COMPACTED] = 2
         self._deleter = Deleter(
             *self._of("deleter", 0), ends=self._end, has_lost=cluster.lost.has_lost
         )
@@ -62,7 +73,7 @@ class Load:
         """Create the topics that are there from the beginning."""
         connection = await wire.Connection.open(self._brokers[0])
         for name, partitions in self._topics.items():
-            configs = {"retention.ms": "3000"} if name == AGING else {}
+            configs = {AGING: {"retention.ms": "3000"}, COMPACTED: CONFIGS}.get(name, {})
             code = await wire.create_topic(connection, name, partitions, configs)
             assert code == 0, code
         connection.close()
@@ -85,6 +96,9 @@ class Load:
             self.start("deleter", self._deleter.run(self.places(DELETED), until_s)),
         ]
         producing = tasks[:4]
+        if self._cluster.nature.has_compacted:
+            keyed = self.keyed.run(self.places(COMPACTED), until_s, pause_s)
+            tasks.append(self.start("producer-6", keyed))
         if self._cluster.nature.readers:
             bursts = self._bursts().run_in_bursts(self.places(QUIET), until_s, QUIET_S)
             producing.append(self.start("producer-4", bursts))
@@ -135,7 +149,20 @@ class Load:
             most = self._deleter.attempted.get(place, 0)
             if not least <= start <= most and not lost.has_lost(place):
                 wrong.append(f"{place} starts at {start}: {least} to {most} was asked for")
+        if self._cluster.nature.has_compacted:
+            wrong += await self._judge_compacted()
         return wrong + self.offsets.wrong + self.admin.judge() + self.seen.faults
+
+    async def _judge_compacted(self) -> list[str]:
+        reader = KeyedReader(*self._of("reader", 6))
+        self.seen.counts["compacted records sent"] += len(self.keyed.sent)
+        wrong: list[str] = []
+        for place in self.places(COMPACTED):
+            found = await self.start("reader", reader.read(place))
+            self.seen.counts["compacted records read"] += len(found)
+            if not self._cluster.lost.has_lost(place):
+                wrong += judge(self.keyed.sent, place, found)
+        return wrong
 
     def start(self, host: str, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
         """Let a client work on a host of its own."""

@@ -98,6 +98,7 @@ class Nature:
         False  # of the event loop: whatever goes on in steps is interrupted at each of them
     )
     moves_back: float = 0.0  # probability that a partition is moved back at once
+    has_compacted: bool = False  # one more topic, which is cleaned
 
     @property
     def sees_ends(self) -> bool:

@@ -181,6 +181,24 @@ NATURES = {
         move_pause_s=MOVE_PAUSE_S,
         upload_interval_ms=300,
     ),
+    "compacted": replace(
+        nature("kill", "broker stopped in order", weather=Weather(late=0.05, reply_lost=0.05)),
+        has_compacted=True,
+        cache_bytes=SMALL_CACHE_BYTES,
+        move_pause_s=MOVE_PAUSE_S,
+        upload_interval_ms=100,
+        compaction_interval_ms=200,
+        delete_retention_ms=100,
+        short_turns=True,
+    ),
+    "compacted, brokers replaced": replace(
+        nature("stop beyond the session", "isolate", "broker lost", "leases end"),
+        has_compacted=True,
+        cache_bytes=SMALL_CACHE_BYTES,
+        upload_interval_ms=100,
+        compaction_interval_ms=200,
+        delete_retention_ms=100,
+    ),
     "moves disturbed": replace(
         nature(MOVE_DISTURBED), pause_s=(0.1, 0.5), move_pause_s=MOVE_PAUSE_S, moves_back=0.4
     ),

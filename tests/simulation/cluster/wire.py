@@ -15,6 +15,7 @@ from headrace.protocol.messages import (
     MetadataRequest,
     ProduceRequest,
 )
+from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
 from tests.simulation.cluster.leaseless import LeaselessAnswers
 from tests.simulation.cluster.loop import ClusterLoop
@@ -40,6 +41,15 @@ class Fetched(NamedTuple):
     code: int
     high_watermark: int
     records: list[tuple[int, bytes]]  # with their offsets
+
+
+class FetchedBatches(NamedTuple):
+    """The answer to a fetch of one partition, of which batches may have lost their records."""
+
+    code: int
+    high_watermark: int
+    records: list[Record]
+    end_offset: int  # behind the last batch; -1 without one
 
 
 class Connection:
@@ -158,6 +168,29 @@ async def fetch(
     connection: Connection, topic: str, partition: int, offset: int, *, within_s: float
 ) -> Fetched:
     """Fetch once, from an offset on."""
+    found = await _fetch(connection, topic, partition, offset, within_s)
+    records = list(_records(memoryview(bytes(found.records or b""))))
+    kept = [it for it in records if it[0] >= offset]
+    return Fetched(found.error_code, found.high_watermark, kept)
+
+
+async def fetch_batches(
+    connection: Connection, topic: str, partition: int, offset: int, *, within_s: float
+) -> FetchedBatches:
+    """Fetch once, from an offset on."""
+    found = await _fetch(connection, topic, partition, offset, within_s)
+    data = memoryview(bytes(found.records or b""))
+    records: list[Record] = []
+    end_offset = -1
+    for header, batch in split_batches(data):
+        records += decode_records(batch, MAX_BATCH_BYTES)
+        end_offset = header.next_offset
+    return FetchedBatches(found.error_code, found.high_watermark, records, end_offset)
+
+
+async def _fetch(
+    connection: Connection, topic: str, partition: int, offset: int, within_s: float
+) -> Any:
     wanted = _FETCHED.FetchPartition(
         partition=partition, fetch_offset=offset, partition_max_bytes=MAX_FETCH_BYTES
     )
@@ -168,10 +201,7 @@ async def fetch(
         forgotten_topics_data=[],
     )
     answer = await connection.ask(ApiKey.FETCH, 11, request, within_s=within_s)
-    found = answer.responses[0].partitions[0]
-    records = list(_records(memoryview(bytes(found.records or b""))))
-    kept = [it for it in records if it[0] >= offset]
-    return Fetched(found.error_code, found.high_watermark, kept)
+    return answer.responses[0].partitions[0]
 
 
 class Wanted(NamedTuple):

@@ -158,16 +158,17 @@ def test_what_was_set_is_kept_as_it_was_written():
 
 
 def test_a_default_of_topics_that_is_not_acted_on_costs_a_warning():
-    _, _, warnings = outcome(log_cleaner_min_compaction_lag_ms="5")
-    assert "log.cleaner.min.compaction.lag.ms is stored, but not applied yet" in warnings[0]
-    assert outcome(log_retention_hours="1", log_cleaner_min_compaction_lag_ms="0")[2] == []
+    _, _, warnings = outcome(compression_gzip_level="5")
+    assert "compression.gzip.level is stored, but not applied yet" in warnings[0]
+    assert outcome(log_retention_hours="1", compression_gzip_level="-1")[2] == []
     assert outcome(message_max_bytes="2000000")[2] == []
 
 
-def test_a_default_of_compaction_costs_a_warning():
-    _, _, (warning,) = outcome(log_cleanup_policy="compact,delete")
-    assert "log.cleanup.policy asks for compaction, which is not supported yet" in warning
-    assert outcome(log_cleanup_policy="delete")[2] == []
+def test_a_default_of_compaction_is_acted_on():
+    _, _, warnings = outcome(
+        log_cleanup_policy="compact,delete", log_cleaner_min_compaction_lag_ms="5"
+    )
+    assert warnings == []
 
 
 VOTERS = "101@c1:9093,102@c2:9093,103@c3:9093"

@@ -19,6 +19,7 @@ def state() -> PartitionState:
     found.producers.update(9, 0, BatchMetadata(3, 3, 15, 15, 98), 98)
     found.epochs.assign(0, 0)
     found.epochs.assign(4, 12)
+    found.cleaned_offset = 11
     for base in range(0, 16, 4):
         found.times.append(base, 100 - base, 1 << 20)
     return found
@@ -38,6 +39,7 @@ def test_what_is_restored_equals_what_was_taken() -> None:
     after = restored(data)
     assert list(after.producers) == list(before.producers)
     assert after.epochs.starts == before.epochs.starts
+    assert after.cleaned_offset == 11
     assert after.times.entries == before.times.entries
     assert after.times.max_timestamp_ms == before.times.max_timestamp_ms
     assert list(after.times.segments()) == list(before.times.segments())
@@ -61,10 +63,11 @@ def test_golden_bytes() -> None:
     empty = PartitionState(producer_id_expiration_ms=1_000)
     data = checkpoint.take(empty, 3, 1)
     assert data[:5].hex() == "4852504302"
-    assert data[9:].hex() == "9d0301909090ce00100000ffff0000ff9090"
+    assert data[9:].hex() == "9e0301909090ce00100000ffff0000ff909000"
     for of_an_older_release in (
         "9a0301909090ce00100000ffff0000",
         "9b0301909090ce00100000ffff0000ff",
+        "9d0301909090ce00100000ffff0000ff9090",
     ):
         assert decoded(of_an_older_release) == partition_checkpoint.decode(data)
 
@@ -82,7 +85,7 @@ def test_golden_bytes_of_producers() -> None:
     found.producers.update(7, 1, BatchMetadata(5, 5, 15, 15, 100), 101)
     data = checkpoint.take(found, 16, 1)
     assert data[9:].hex() == (
-        "9d10019195070165929500040a0e639505050f0f64ff9090ce00100000ffff0000ff9090"
+        "9e10019195070165929500040a0e639505050f0f64ff9090ce00100000ffff0000ff909000"
     )
     of_an_older_release = "9b10019194070165929500040a0e639505050f0f649090ce00100000ffff0000ff"
     assert decoded(of_an_older_release) == partition_checkpoint.decode(data)
@@ -93,5 +96,7 @@ def test_golden_bytes_of_transactions() -> None:
     found.restore_transactions([OngoingTransaction(8, 3)], [AbortedEntry(7, 1, 5, 3)])
     found.producers.mark(7, 1, 12, 99)
     data = checkpoint.take(found, 16, 1)
-    assert data[9:].hex() == "9d10019195070163900c9090ce00100000ffff0000ff919208039194" + "07010503"
+    assert (
+        data[9:].hex() == "9e10019195070163900c9090ce00100000ffff0000ff919208039194" + "0701050300"
+    )
     assert checkpoint.take(restored(data), 16, 1) == data

@@ -70,6 +70,29 @@ def equals(found: Restored, partition: Partition) -> bool:
     )
 
 
+def test_a_cleaned_batch_covers_the_gap_before_it_and_counts_from_its_own_offset() -> None:
+    """By the stream its first offset is where the gap begins, of which nobody knows the epoch and the producer."""
+    found = FakeStream()
+    for offset, epoch, sequence in ((4, 1, 7), (9, 2, 20)):
+        options = BatchOptions(
+            producer_id=5,
+            producer_epoch=0,
+            base_sequence=sequence,
+            leader_epoch=epoch,
+            base_offset=offset,
+            last_offset=offset + 1,
+        )
+        payload = memoryview(encode_batch([Record(offset, NOW_MS, b"k", b"v")], options))
+        start = found.next_offset
+        found.batches.append(StreamRecordBatch(1, 0, start, offset + 2 - start, payload))
+        found.next_offset = found.confirm_offset = offset + 2
+    state = restored(found, FakeStream()).state
+    assert [(it.epoch, it.start_offset) for it in state.epochs.starts] == [(1, 4), (2, 9)]
+    (producer,) = state.producers
+    assert [(it.base_offset, it.last_offset) for it in producer.batches] == [(4, 5), (9, 10)]
+    assert [(it.first_sequence, it.last_sequence) for it in producer.batches] == [(7, 8), (20, 21)]
+
+
 def test_an_empty_partition_reads_nothing() -> None:
     data, meta = Watched(FakeStream()), Watched(FakeStream())
     assert not restored(data, meta).must_checkpoint

@@ -11,6 +11,7 @@ from headrace.broker.collectors.background_metrics import BackgroundCollector
 from headrace.broker.collectors.balance_metrics import BalanceCollector
 from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
 from headrace.broker.collectors.budget_metrics import BudgetCollector
+from headrace.broker.collectors.cleaning_metrics import CleaningCollector
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.drain_metrics import DrainCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
@@ -23,6 +24,7 @@ from headrace.broker.coordinator.runtime.statistics import CoordinatorStatistics
 from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.moving import MoveStatistics
 from headrace.broker.partition.retention import RetentionStatistics
+from headrace.broker.partition.topic_cleaner import CleaningStatistics
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.metadata.balance.cluster import BalancePlan
@@ -62,6 +64,7 @@ def collectors() -> list[Collector]:
             SweepStatistics(),
             lambda: 0,
         ),
+        CleaningCollector(CleaningStatistics(), lambda: 0.0),
         CoordinatorCollector(COORDINATOR),  # type: ignore[arg-type]
         BudgetCollector({}),
         BlockCacheCollector(DataBlockStatistics(), IndexCacheStatistics()),

@@ -161,9 +161,11 @@ def test_a_change_is_told_to_people_and_to_programs(arguments, document, monkeyp
 @pytest.mark.parametrize(
     ("setting", "told"),
     [
-        ("cleanup.policy=compact", "asks for compaction, which is not supported yet"),
-        ("cleanup.policy=compact,delete", "asks for compaction, which is not supported yet"),
-        ("min.compaction.lag.ms=5", "is stored, but not applied yet"),
+        ("compression.gzip.level=5", "is stored, but not applied yet"),
+        ("cleanup.policy=compact", None),
+        ("cleanup.policy=compact,delete", None),
+        ("cleanup.policy=", None),
+        ("min.compaction.lag.ms=5", None),
         ("cleanup.policy=delete", None),
         ("retention.ms=5", None),
     ],
