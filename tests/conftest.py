@@ -10,6 +10,7 @@ import pytest
 
 from headrace.pipeline.java import NoJavaError
 from tests.environment.alone import AlonePlugin
+from tests.environment.garbage import GarbagePlugin
 from tests.environment.minio import MinioServer, minio_program
 from tests.environment.paths import MissingComponentError
 from tests.environment.temporary_space import TemporarySpace
@@ -62,6 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in FOR_OTHER_MAKES:  # those that tests run have arguments of their own
         os.environ.pop(name, None)
     config.pluginmanager.register(AlonePlugin(config), "alone")
+    config.pluginmanager.register(GarbagePlugin(), "garbage")
     config.pluginmanager.register(
         UnexpectedErrorsPlugin(config, watched=WATCHED), "unexpected-errors"
     )
