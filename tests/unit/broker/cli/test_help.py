@@ -1,5 +1,6 @@
 """The help of every command, as it is read."""
 
+from functools import cache
 from inspect import cleandoc
 
 import click
@@ -12,8 +13,9 @@ from tests.unit.broker.cli.command_tree import command_at, command_lines
 PATHS = list(command_lines())
 
 
-def shown(path, width=80):
-    result = CliRunner().invoke(cli, [*path, "--help"], terminal_width=width)
+@cache
+def shown(path):
+    result = CliRunner().invoke(cli, [*path, "--help"], terminal_width=80)
     assert result.exit_code == 0
     return result.output
 

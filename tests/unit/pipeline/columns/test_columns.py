@@ -106,7 +106,7 @@ def log_of(sets: list[tuple[list[tuple], BatchOptions]]) -> list[bytes]:
     st.lists(st.sampled_from(ALL), min_size=1, unique=True),
     LIMITS,
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_the_rows_are_those_of_the_python_decoder(
     sets: list[tuple[list[tuple], BatchOptions]],
     start: int,
@@ -134,7 +134,7 @@ def test_the_rows_are_those_of_the_python_decoder(
     st.booleans(),
     LIMITS,
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_damage_is_refused_by_both_or_by_none(
     sets: list[tuple[list[tuple], BatchOptions]],
     changes: list[tuple[int, int]],
