@@ -31,7 +31,7 @@ from tests.unit.storage.fakes import settle
 from tests.unit.storage.object_auditor import audit_object
 from tests.unit.storage.samples import batches, joined, write
 
-SEEDS = 40
+SEEDS = 16
 STEPS = 80
 TOPICS = ("a", "b")
 

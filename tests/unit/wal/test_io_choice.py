@@ -86,7 +86,7 @@ def test_kinds_that_differ_little_are_left_as_they_are() -> None:
     assert choice.switches_total == 0
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 @pytest.mark.parametrize("p99_ms", [0.4, 3.6, 14.6])
 def test_long_tails_do_not_make_it_go_to_and_fro(seed: int, p99_ms: float) -> None:
     """Both kinds are the same, with the median and the tail of a disk beside nothing, reads, and large files."""
