@@ -23,5 +23,5 @@ def test_a_directory_is_looked_into() -> None:
 def test_a_part_is_one_of_a_number() -> None:
     assert parsed_part("2/3") == (2, 3)
     for wrong in ("0/2", "3/2", "2", "a/b", ""):
-        with pytest.raises(ValueError, match="/|unpack|literal"):
+        with pytest.raises(ValueError, match=r"/|unpack|literal"):
             parsed_part(wrong)
