@@ -4,8 +4,9 @@ BIN := $(VENV)/bin
 DIST ?= dist
 ARGS ?=
 PYTEST = $(BIN)/python -m pytest -q -n 2
-# The tests of a module share what they have started, so they stay in one of the two processes.
-BY_MODULE = $(PYTEST) --dist loadfile --no-loadscope-reorder
+# The tests of a module share what they have started, so they stay in one process. They wait for others more than they
+# compute: three of them keep two processors busy.
+BY_MODULE = $(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 ONE_PROCESS = tests $(addprefix --ignore tests/,integration e2e cluster tidy)
 HALF = $(BIN)/python -m pytest -q $(ONE_PROCESS) -m "not slow" --part
 unexport PYTHONDONTWRITEBYTECODE

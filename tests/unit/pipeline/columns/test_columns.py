@@ -23,6 +23,7 @@ from headrace.protocol.records.errors import (
     RecordsError,
 )
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch, encode_varint
+from tests.environment.paths import CACHE
 from tests.unit.protocol.records.framings import UNUSUAL, Form
 
 ALL = (*COLUMNS, HEADERS)
@@ -50,10 +51,10 @@ Decode = Callable[..., Iterator[pa.RecordBatch]]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def checked_loops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """Have the loops compiled so that an index that is out of bounds raises."""
+def checked_loops() -> Iterator[ModuleType]:
+    """Have the loops compiled so that an index that is out of bounds raises; once, for it takes seconds."""
     before = numba.config.BOUNDSCHECK, numba.config.CACHE_DIR
-    numba.config.BOUNDSCHECK, numba.config.CACHE_DIR = 1, str(tmp_path_factory.mktemp("numba"))
+    numba.config.BOUNDSCHECK, numba.config.CACHE_DIR = 1, str(CACHE / "checked-loops")
     spec = importlib.util.spec_from_file_location("checked_loops", loops.__file__)
     checked = importlib.util.module_from_spec(spec)
     sys.modules["checked_loops"] = checked
