@@ -4,9 +4,11 @@ BIN := $(VENV)/bin
 DIST ?= dist
 ARGS ?=
 PYTEST = $(BIN)/python -m pytest -q -n 2
-# The tests of a module share what they have started, so they stay in one of the two processes.
-BY_MODULE = $(PYTEST) --dist loadfile --no-loadscope-reorder
-UNIT = $(PYTEST) --dist worksteal tests $(addprefix --ignore tests/,integration e2e cluster tidy)
+# The tests of a module share what they have started, so they stay in one process. They wait for others more than they
+# compute: three of them keep two processors busy.
+BY_MODULE = $(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
+ONE_PROCESS = tests $(addprefix --ignore tests/,integration e2e cluster tidy)
+HALF = $(BIN)/python -m pytest -q $(ONE_PROCESS) -m "not slow" --part
 unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
@@ -53,10 +55,10 @@ fmt: setup-check ## Format the code and apply ruff's fixes
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 unit: setup-check ## Run the unit, property and contract tests that are quick
-	@$(UNIT) -m "not slow" $(ARGS)
+	@$(HALF) 1/2 $(ARGS) & first=$$!; trap "kill $$first" INT; $(HALF) 2/2 $(ARGS); second=$$?; wait $$first && exit $$second
 
 slow: setup ## Run fuzz tests, long random runs, and the contract of buckets on S3 servers
-	@$(UNIT) -m slow $(ARGS)
+	@$(PYTEST) --dist worksteal $(ONE_PROCESS) -m slow $(ARGS)
 
 integration: setup ## Run the tests with real sockets, files and an S3 server
 	@$(BY_MODULE) tests/integration $(ARGS)

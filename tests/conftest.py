@@ -10,7 +10,9 @@ import pytest
 
 from headrace.pipeline.java import NoJavaError
 from tests.environment.alone import AlonePlugin
+from tests.environment.garbage import GarbagePlugin
 from tests.environment.minio import MinioServer, minio_program
+from tests.environment.parts import PartPlugin, parsed_part
 from tests.environment.paths import MissingComponentError
 from tests.environment.temporary_space import TemporarySpace
 from tests.environment.unexpected_errors import UnexpectedErrorsPlugin
@@ -44,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="headrace",
         help="the broker that the client tests drive; kafka shows that a test is right",
     )
+    group.addoption("--part", type=parsed_part, help="1/2: the first half of the test modules")
     group.addoption("--crash-rounds", type=int, default=20, help="kills in the crash test")
     group.addoption("--crash-seed", type=int, default=None, help="repeat a run of the crash test")
     group.addoption("--table-kills", type=int, default=4, help="kills of jobs that fill tables")
@@ -62,9 +65,12 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in FOR_OTHER_MAKES:  # those that tests run have arguments of their own
         os.environ.pop(name, None)
     config.pluginmanager.register(AlonePlugin(config), "alone")
+    config.pluginmanager.register(GarbagePlugin(), "garbage")
     config.pluginmanager.register(
         UnexpectedErrorsPlugin(config, watched=WATCHED), "unexpected-errors"
     )
+    if part := config.getoption("--part"):
+        config.pluginmanager.register(PartPlugin(part, config.rootpath), "part")
     max_peak_bytes = config.getoption("--temporary-gib") << 30
     plugin = TemporarySpace(config, max_peak_bytes=max_peak_bytes)
     config.pluginmanager.register(plugin, "temporary-space")

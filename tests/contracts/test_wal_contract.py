@@ -278,7 +278,7 @@ def test_many_laps(place: Place) -> None:
         start = opened.wal.next_offset
         live: list[tuple[int, bytes]] = []
         rng = random.Random(4)
-        while opened.wal.next_offset < start + 4 * CAPACITY:
+        while opened.wal.next_offset < start + 2 * CAPACITY:
             body = rng.randbytes(rng.choice((100, 5000, 40_000)))
             while not opened.wal.room_for(len(body)):
                 confirmed = opened.wal.confirmed_offset

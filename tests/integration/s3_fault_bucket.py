@@ -110,6 +110,7 @@ class Bucket:
     requests: list[Request] = field(default_factory=list)
     truth: list[Effect] = field(default_factory=list)
     page_size: int = 1000
+    min_part_bytes: int = MIN_PART_BYTES
     clock_offset_s: float = 0.0
     conditions: str = "known"  # or "ignored", or "refused": what is done with If-None-Match
     region: str = ""  # signatures for another are refused; empty: any will do
@@ -243,7 +244,7 @@ class Bucket:
         if any(etag_of(parts.get(number, b"-")) != etag for number, etag in wanted):
             return "InvalidPart"
         contents = [parts[number] for number, _ in sorted(wanted)]
-        if any(len(content) < MIN_PART_BYTES for content in contents[:-1]):
+        if any(len(content) < self.min_part_bytes for content in contents[:-1]):
             return "EntityTooSmall"
         self.store(self.upload_keys[upload_id], b"".join(contents))
         self.abort(upload_id)

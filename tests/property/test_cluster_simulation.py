@@ -43,7 +43,7 @@ def report_of(seed: int, seconds: float, hash_seed: str) -> dict[str, object]:
 
 
 def test_a_seed_gives_the_same_trace_in_two_processes() -> None:
-    one, other = (report_of(4, 3.0, hash_seed) for hash_seed in ("1", "2"))
+    one, other = (report_of(4, 2.0, hash_seed) for hash_seed in ("1", "2"))
     assert one["findings"] == []
     assert one["acknowledged"]
     assert (one["trace"], one["arrivals"]) == (other["trace"], other["arrivals"])
@@ -67,11 +67,11 @@ def test_a_node_that_ends_for_no_known_reason_is_a_finding(monkeypatch: pytest.M
     """Although it is started again at once, and all clients find what they look for."""
 
     async def end_later(_moves: PartitionMoves) -> None:
-        await asyncio.sleep(3)
+        await asyncio.sleep(2)
         raise EngineFailedError("uploading has failed")
 
     monkeypatch.setattr(PartitionMoves, "run", end_later)
-    (report,) = run([1], seconds=6.0, nature=NATURES["kills"])
+    (report,) = run([1], seconds=4.0, nature=NATURES["kills"])
     assert report.findings
     ended = "has ended: EngineFailedError('uploading has failed')"
     assert {it.partition(" ")[2] for it in report.findings} == {ended}

@@ -80,7 +80,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(MACHINES, STEPS)
 def test_an_older_machine_never_writes_after_a_newer_has_taken_the_device(
     machines: list[str], steps: list[tuple[str, int, int]]
@@ -109,7 +109,7 @@ def test_an_older_machine_never_writes_after_a_newer_has_taken_the_device(
 PREEMPTED_MEANWHILE = [*[("take", 0, 1)] * 8, ("take", 2, 3), ("take", 1, 5)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(MACHINES, STEPS)
 @example(["a", "b", "a"], PREEMPTED_MEANWHILE)
 def test_the_newest_gets_it_once_it_is_left_alone(

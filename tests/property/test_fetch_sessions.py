@@ -340,4 +340,4 @@ def told(read: PartitionRead) -> tuple[object, ...]:
 
 
 TestFetchSessions = SessionMachine.TestCase
-TestFetchSessions.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
+TestFetchSessions.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)

@@ -103,7 +103,7 @@ def test_a_few_of_all_formats(tmp_path: Path, registry: RegistryServer) -> None:
             if kind == "json"
             else by_registry(directory, registry, kind)
         )
-        feed(scene, make, 1, 120)
+        feed(scene, make, 1, 60)
 
 
 @pytest.mark.slow

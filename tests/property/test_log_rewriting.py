@@ -244,7 +244,7 @@ STEPS = st.one_of(
 
 
 @given(st.lists(STEPS, max_size=40), st.integers(1, 5))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_log_gives_the_same_state_wherever_its_rewriting_ends(
     steps: list[tuple], slice_records: int
 ) -> None:

@@ -19,7 +19,7 @@ from tests.simulation.metadata_log_steps import Name, Node, Snapshot, State, nex
 
 KINDS = ("term", "vote", "cut", "append", "append", "snapshot", "snapshot", "install", "install")
 RARE_KINDS = ("idle", "name")
-SEEDS = 150
+SEEDS = 60
 SEEDS_A_DAY = 200
 TENTHS = 10
 PROCESSES = 8

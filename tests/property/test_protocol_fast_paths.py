@@ -41,7 +41,7 @@ def endpoints(response: Any) -> list[NodeEndpoint]:
 
 
 @given(PRODUCE_VERSIONS, SEEDS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_produce_requests(version: int, seed: int) -> None:
     expected = MessageMaker(random.Random(seed)).make(messages.ProduceRequest, version)
     request = produce.decode_produce(version, body_of(ApiKey.PRODUCE, version, expected))
@@ -53,7 +53,7 @@ def test_produce_requests(version: int, seed: int) -> None:
 
 
 @given(PRODUCE_VERSIONS, SEEDS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_produce_responses(version: int, seed: int) -> None:
     expected = MessageMaker(random.Random(seed)).make(messages.ProduceResponse, version)
     topics = [
@@ -91,7 +91,7 @@ def test_produce_responses(version: int, seed: int) -> None:
 
 
 @given(FETCH_VERSIONS, SEEDS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_fetch_requests(version: int, seed: int) -> None:
     expected = MessageMaker(random.Random(seed)).make(messages.FetchRequest, version)
     request = fetch.decode_fetch(version, body_of(ApiKey.FETCH, version, expected))
@@ -156,7 +156,7 @@ def fetch_partition(partition: Any, batch_bytes: int) -> fetch.FetchPartitionRes
 
 
 @given(FETCH_VERSIONS, SEEDS, st.integers(1, 600))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_fetch_responses(version: int, seed: int, batch_bytes: int) -> None:
     expected = MessageMaker(random.Random(seed)).make(messages.FetchResponse, version)
     topics = [
@@ -181,7 +181,7 @@ def test_fetch_responses(version: int, seed: int, batch_bytes: int) -> None:
 
 
 @given(st.sampled_from(["produce", "fetch"]), st.integers(3, 18), SEEDS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_truncated_requests_are_refused_and_bytes_behind_passed_over(
     which: str, version: int, seed: int
 ) -> None:

@@ -68,7 +68,7 @@ def encoded_response(key: ApiKey, version: int, response: messages.KafkaMessage)
 
 
 @given(st.sampled_from(SPOKEN), SEEDS)
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_kafka_python_reads_and_writes_the_same_requests(
     spoken: tuple[ApiKey, int], seed: int
 ) -> None:
@@ -83,7 +83,7 @@ def test_kafka_python_reads_and_writes_the_same_requests(
 
 
 @given(st.sampled_from(SPOKEN), SEEDS)
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_kafka_python_reads_and_writes_the_same_responses(
     spoken: tuple[ApiKey, int], seed: int
 ) -> None:
@@ -120,7 +120,7 @@ def test_kio_reads_and_writes_the_same_bytes(kind: EntityType) -> None:
 
 
 @given(st.sampled_from(SPOKEN), SEEDS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_truncated_requests_are_refused_and_bytes_behind_passed_over(
     spoken: tuple[ApiKey, int], seed: int
 ) -> None:

@@ -39,7 +39,7 @@ def as_records(rows: list[tuple], base_offset: int) -> list[Record]:
 
 
 @given(RECORDS, st.integers(0, 2**40), OPTIONS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_round_trip(rows: list[tuple], base_offset: int, options: BatchOptions) -> None:
     records = as_records(rows, base_offset)
     batch = memoryview(encode_batch(records, options))
@@ -54,7 +54,7 @@ def test_round_trip(rows: list[tuple], base_offset: int, options: BatchOptions) 
 
 
 @given(st.lists(st.tuples(RECORDS, OPTIONS), max_size=4), st.integers(0, 2**40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_batches_are_split_where_they_were_joined(
     sets: list[tuple[list[tuple], BatchOptions]], base_offset: int
 ) -> None:

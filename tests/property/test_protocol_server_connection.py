@@ -45,7 +45,7 @@ def feed(
 
 
 @given(REQUESTS, MAX_READ_BYTES, RECEIVE_BUFFER_BYTES, st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_any_split_gives_the_same_frames(
     requests: list[tuple[RequestHeader, int]],
     max_read_bytes: int,
@@ -62,7 +62,7 @@ def test_any_split_gives_the_same_frames(
 
 
 @given(REQUESTS, MAX_READ_BYTES, RECEIVE_BUFFER_BYTES, st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_reused_buffers_lose_nothing(
     requests: list[tuple[RequestHeader, int]],
     max_read_bytes: int,
@@ -82,7 +82,7 @@ def test_reused_buffers_lose_nothing(
 
 
 @given(REQUESTS, MAX_READ_BYTES, RECEIVE_BUFFER_BYTES, st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_views_are_kept_or_dropped_in_any_order(
     requests: list[tuple[RequestHeader, int]],
     max_read_bytes: int,
@@ -106,7 +106,7 @@ def test_views_are_kept_or_dropped_in_any_order(
 
 
 @given(REQUESTS, st.binary(min_size=1, max_size=40), MAX_READ_BYTES, st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_frames_before_garbage_do_not_depend_on_the_split(
     requests: list[tuple[RequestHeader, int]], garbage: bytes, max_read_bytes: int, seed: int
 ) -> None:

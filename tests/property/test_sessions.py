@@ -108,7 +108,7 @@ class Client:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_every_request_is_served_and_answered_in_order(seed: int) -> None:
     rng = random.Random(seed)
 

@@ -164,5 +164,5 @@ class GroupCommitMachine(RuleBasedStateMachine):
 
 TestGroupCommit = GroupCommitMachine.TestCase
 TestGroupCommit.settings = settings(
-    max_examples=60, stateful_step_count=60, deadline=None, database=None
+    max_examples=30, stateful_step_count=60, deadline=None, database=None
 )

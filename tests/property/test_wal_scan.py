@@ -67,7 +67,7 @@ def walk_over(memory: bytearray, *, accept_loss: bool) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, PAGES - 1), HEADERS), max_size=8), st.integers(0, 9))
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=80, deadline=None, database=None)
 def test_any_headers(headers: list[tuple[int, BlockHeader]], seed: int) -> None:
     memory = bytearray(random.Random(seed).randbytes(RING_BYTES))
     for page, header in headers:
@@ -76,14 +76,14 @@ def test_any_headers(headers: list[tuple[int, BlockHeader]], seed: int) -> None:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=50, deadline=None, database=None)
 def test_any_bytes(noise: bytes) -> None:
     page = BLOCK_MAGIC.to_bytes(4, "big") + noise
     scan(bytearray(page.ljust(PAGE_BYTES, b"\0") * PAGES))
 
 
 @given(st.binary(max_size=PAGE_BYTES))
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=50, deadline=None, database=None)
 def test_any_bytes_as_a_superblock(noise: bytes) -> None:
     assert decode_superblock(noise) is None
     assert decode_superblock(b"HEADRACE" + noise) is None

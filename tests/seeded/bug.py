@@ -2,16 +2,12 @@
 
 import importlib
 import pkgutil
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.seeded.fitting import DoesNotFitError, replaced
 
 ROOT = Path(__file__).parents[2]
-# CPython 3.11 sometimes refuses what it can parse: "AST constructor recursion depth mismatch", where threads parse at
-# the same time, or while memory is collected.
-MAX_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +47,11 @@ class SeededBug:
             DoesNotFitError: the table does not fit the file any more.
             SyntaxError: the mistake is no code.
         """
-        for _ in range(MAX_ATTEMPTS):
-            with suppress(SystemError):
-                return self._changed(text)
-        raise SystemError(f"Python cannot parse {self.file}")
-
-    def _changed(self, text: str) -> str:
         try:
-            changed = replaced(text, self.function, self.old, self.new)
+            return replaced(text, self.function, self.old, self.new)
         except DoesNotFitError as error:
             msg = f"{self.id} {error} of {self.file}: {self.old!r}"
             raise DoesNotFitError(msg) from error
-        compile(changed, self.file, "exec")
-        return changed
 
 
 def tables() -> dict[str, tuple[SeededBug, ...]]:

@@ -9,7 +9,9 @@ import ast
 import builtins
 import copy
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from textwrap import dedent
 from typing import Any
 
@@ -30,6 +32,9 @@ _IGNORED = {"ctx", "kind", "type_comment"}
 _FIXED = {*dir(builtins), "self", "cls"}
 _ANY_TEXT = "..."
 _INDENT = 4
+# CPython 3.11 sometimes refuses what it can parse: "AST constructor recursion depth mismatch", where threads parse at
+# the same time, or while memory is collected.
+MAX_ATTEMPTS = 5
 
 
 def is_fixed(name: str) -> bool:
@@ -93,15 +98,23 @@ class Place:
     count: int
     renaming: Renaming
 
-    def replace(self, new: Sequence[ast.AST]) -> None:
-        """Put other nodes in their place."""
+    @property
+    def first(self) -> Any:
+        """The node there, or the first of them."""
+        nodes = getattr(self.parent, self.field)
+        return nodes if self.start < 0 else nodes[self.start]
+
+    @contextmanager
+    def replaced(self, new: Sequence[ast.AST]) -> Iterator[None]:
+        """Put other nodes in their place, for a while."""
+        before = getattr(self.parent, self.field)
         if self.start < 0:
             setattr(self.parent, self.field, new[0])
-            return
-        nodes = getattr(self.parent, self.field)
-        nodes[self.start : self.start + self.count] = new
-        if not nodes:
-            nodes.append(ast.Pass())
+        else:
+            after = [*before[: self.start], *new, *before[self.start + self.count :]]
+            setattr(self.parent, self.field, after or [ast.Pass()])
+        yield
+        setattr(self.parent, self.field, before)
 
 
 def replaced(text: str, function: str, old: str, new: str) -> str:
@@ -115,41 +128,69 @@ def replaced(text: str, function: str, old: str, new: str) -> str:
         DoesNotFitError: the snippet does not occur exactly once.
         SyntaxError: a snippet is no code.
     """
-    tree = ast.parse(text)
-    old_nodes, new_nodes = _snippets(old, new)
-    place = _only_place(tree, function, old_nodes)
+    tree = parsed(text)
+    place, nodes = found(tree, function, old, new)
     around = _definition_around(tree, place)
-    place.replace(place.renaming.of(new_nodes))
-    if around is None:
-        return ast.unparse(tree)
+    with place.replaced(nodes):
+        if around is None:
+            changed = ast.unparse(tree)
+            compile(changed, "", "exec")
+            return changed
+        definition = _unparsed(around)
+    depth = around.col_offset // _INDENT
+    nesting = [" " * _INDENT * it + "if True:\n" for it in range(depth)]
+    compile("".join([*nesting, definition]), "", "exec")
     lines = text.splitlines(keepends=True)
     decorators = getattr(around, "decorator_list", ())
     first = min(node.lineno for node in (around, *decorators))
-    return "".join([*lines[: first - 1], _unparsed(around), *lines[around.end_lineno :]])
+    return "".join([*lines[: first - 1], definition, *lines[around.end_lineno :]])
+
+
+@lru_cache(maxsize=4)
+def parsed(text: str) -> ast.Module:
+    """Read a module, in which several snippets are looked for one after the other."""
+    return _parsed(text)
+
+
+def found(tree: ast.Module, function: str, old: str, new: str) -> tuple[Place, list[ast.AST]]:
+    """Find where a snippet of a function is, and what would stand there instead: see `replaced`."""
+    old_nodes, new_nodes = _snippets(old, new)
+    place = _only_place(tree, function, old_nodes)
+    return place, place.renaming.of(new_nodes)
 
 
 def places(scope: ast.AST, snippet: Sequence[ast.AST]) -> Iterator[Place]:
     """Find all places that a snippet fits, under the same names or others."""
     is_expression = isinstance(snippet[0], ast.expr)
+    kinds = ast.expr if _is_any_text(snippet[0]) else type(snippet[0])
     for parent in ast.walk(scope):
-        for name, value in ast.iter_fields(parent):
+        for name in parent._fields:
+            value = getattr(parent, name, None)
             if not isinstance(value, list):
-                if is_expression and (renaming := _fitted(snippet, [value])):
-                    yield Place(parent, name, -1, 1, renaming)
+                if is_expression and isinstance(value, kinds) and (it := _fitted(snippet, [value])):
+                    yield Place(parent, name, -1, 1, it)
                 continue
             for start in range(len(value) - len(snippet) + 1):
-                if renaming := _fitted(snippet, value[start : start + len(snippet)]):
-                    yield Place(parent, name, start, len(snippet), renaming)
+                if not isinstance(value[start], kinds):
+                    continue
+                if it := _fitted(snippet, value[start : start + len(snippet)]):
+                    yield Place(parent, name, start, len(snippet), it)
 
 
 def _snippets(old: str, new: str) -> tuple[Sequence[ast.AST], Sequence[ast.AST]]:
     """Read both as expressions, or else both as statements."""
     try:
-        return [ast.parse(old.strip(), mode="eval").body], [
-            ast.parse(new.strip(), mode="eval").body
-        ]
+        return [_parsed(old.strip(), "eval").body], [_parsed(new.strip(), "eval").body]
     except SyntaxError:
-        return ast.parse(dedent(old)).body, ast.parse(dedent(new)).body
+        return _parsed(dedent(old)).body, _parsed(dedent(new)).body
+
+
+def _parsed(text: str, mode: str = "exec") -> Any:
+    for _ in range(MAX_ATTEMPTS):
+        with suppress(SystemError):
+            return ast.parse(text, mode=mode)
+    msg = f"Python cannot parse what begins with {text[:40]!r}"
+    raise SystemError(msg)
 
 
 def _only_place(tree: ast.Module, function: str, snippet: Sequence[ast.AST]) -> Place:
@@ -195,7 +236,7 @@ def _fitted(snippet: Sequence[ast.AST], nodes: Sequence[Any]) -> Renaming | None
 
 
 def _fits(ours: Any, theirs: Any, renaming: Renaming, kind: str | None = None) -> bool:
-    if isinstance(ours, ast.Constant) and ours.value == _ANY_TEXT:
+    if _is_any_text(ours):
         renaming.texts.append(theirs)
         return isinstance(theirs, ast.JoinedStr) or isinstance(getattr(theirs, "value", None), str)
     if type(ours) is not type(theirs):
@@ -217,15 +258,29 @@ def _fits(ours: Any, theirs: Any, renaming: Renaming, kind: str | None = None) -
     return bool(ours == theirs)
 
 
+def _is_any_text(snippet: object) -> bool:
+    return isinstance(snippet, ast.Constant) and snippet.value == _ANY_TEXT
+
+
 def _definition_around(tree: ast.Module, place: Place) -> ast.stmt | None:
     """Return the function around a place, or else the statement of a class or of the module."""
     around: ast.AST = tree
-    while isinstance(around, ast.Module | ast.ClassDef):
-        inside = [it for it in around.body if any(node is place.parent for node in ast.walk(it))]
+    start = (place.first.lineno, place.first.col_offset)
+    while isinstance(around, ast.Module | ast.ClassDef) and around is not place.parent:
+        inside = [it for it in around.body if _start(it) <= start < _end(it)]
         if not inside:
             break
         around = inside[0]
     return around if isinstance(around, ast.stmt) else None
+
+
+def _start(statement: ast.stmt) -> tuple[int, int]:
+    first = min((statement, *getattr(statement, "decorator_list", ())), key=lambda it: it.lineno)
+    return first.lineno, first.col_offset
+
+
+def _end(statement: ast.stmt) -> tuple[int, int]:
+    return statement.end_lineno or 0, statement.end_col_offset or 0
 
 
 def _unparsed(definition: ast.stmt) -> str:

@@ -12,7 +12,7 @@ from tests.environment.paths import ROOT
 _PRODUCES = re.compile(r"^from confluent_kafka import [^)]*\bProducer\b", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("value_bytes", "count"), [(100, 200_000), (1_000, 50_000)])
+@pytest.mark.parametrize(("value_bytes", "count"), [(100, 60_000), (1_000, 15_000)])
 def test_no_value_comes_twice(value_bytes: int, count: int) -> None:
     made = list(islice(values(value_bytes), count))
     assert len(set(made)) == count

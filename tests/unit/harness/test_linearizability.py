@@ -228,12 +228,12 @@ def test_it_agrees_with_the_definition(
 ) -> None:
     rng = random.Random(20261121)
     verdicts = []
-    for _ in range(2000):
+    for _ in range(600):
         history = make(rng)
         found = check(history, model, None).explained
         assert found == explained_by_some_permutation(history, model), history
         verdicts.append(found)
-    assert 200 < sum(verdicts) < 1800, "both kinds were tried"
+    assert 60 < sum(verdicts) < 540, "both kinds were tried"
 
 
 def test_a_long_history_is_decided_at_once() -> None:

@@ -96,7 +96,7 @@ def test_a_request_has_a_number_and_a_payload_and_a_beat_neither(body):
 
 
 @given(st.binary(max_size=80))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_bytes_are_something_or_the_declared_error(data):
     for decode, encode in (
         (decode_hello, encode_hello),
@@ -108,7 +108,7 @@ def test_any_bytes_are_something_or_the_declared_error(data):
 
 
 @given(st.lists(st.binary(max_size=40), max_size=8), st.lists(st.integers(1, 30), max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_frames_come_out_as_they_went_in_however_they_are_cut(bodies, pieces):
     stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
     reader = FrameReader()

@@ -35,7 +35,7 @@ CONFIG = StorageConfig(
     object_prepare_ttl_ms=600_000,
 )
 STREAMS = (1, 2, 3)
-SEEDS = 120
+SEEDS = 40
 STEPS = 80
 
 

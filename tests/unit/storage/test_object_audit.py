@@ -31,7 +31,7 @@ from tests.unit.storage.fakes import settle
 from tests.unit.storage.object_auditor import audit_object
 from tests.unit.storage.samples import batches, joined, write
 
-SEEDS = 40
+SEEDS = 16
 STEPS = 80
 TOPICS = ("a", "b")
 
@@ -235,7 +235,7 @@ def test_nothing_of_a_deleted_topic_is_served_under_its_name():
 EDGES = st.sampled_from([0, 1, 2**15 - 1, 2**31 - 2, 2**31 - 1, 2**31, 2**62, 2**63 - 1, 2**63])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(EDGES, EDGES, EDGES, st.lists(EDGES, min_size=1, max_size=3))
 def test_what_does_not_fit_its_field_is_refused_and_all_else_is_read_back(
     stream_id, epoch, start, counts

@@ -58,12 +58,15 @@ class FakeStream:
         self.open_appends = []
 
     def fetch_cached(self, start: int, max_bytes: int) -> list[StreamRecordBatch] | None:
-        del max_bytes
-        return [
-            batch
-            for batch in self.batches
-            if batch.base_offset + batch.count > start and batch.base_offset < self.confirm_offset
-        ]
+        found: list[StreamRecordBatch] = []
+        for batch in self.batches:
+            if batch.end_offset <= start or batch.base_offset >= self.confirm_offset:
+                continue
+            max_bytes -= len(batch.payload)
+            if found and max_bytes < 0:
+                break
+            found.append(batch)
+        return found
 
     async def fetch(self, start: int, max_bytes: int) -> list[StreamRecordBatch]:
         return self.fetch_cached(start, max_bytes) or []

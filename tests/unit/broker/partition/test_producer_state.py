@@ -97,7 +97,7 @@ def test_the_number_of_producers_is_bounded_and_the_longest_silent_goes_first() 
     assert [it.producer_id for it in producers] == [1, 3]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 5), st.booleans()), max_size=40),
     st.integers(0, SEQUENCE_COUNT - 1),

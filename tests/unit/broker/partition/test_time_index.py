@@ -29,7 +29,7 @@ def test_trim_forgets_entries_below_the_log_start() -> None:
     assert min(entry.offset for entry in index.entries) == 7
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 50), st.integers(1, 8)), min_size=1, max_size=200),
     st.integers(0, 51),
@@ -52,7 +52,7 @@ def test_no_record_below_the_start_of_a_search_is_new_enough(
         assert start <= first
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-1, 60), st.integers(1, 8)), min_size=1, max_size=200),
     st.integers(1, 20),
@@ -93,7 +93,7 @@ def test_what_age_and_size_give_up_may_go(
     assert by_size == 0 or sum(sizes[by_size:]) >= retained
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-1, 60), st.integers(1, 8)), min_size=1, max_size=120),
     st.integers(1, 20),

@@ -179,7 +179,7 @@ def test_a_length_beyond_the_bound_is_no_frame():
     assert scan_segment(bytes(data)).entries == []
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     groups=st.lists(
         st.lists(st.binary(max_size=40), min_size=1, max_size=3), min_size=1, max_size=4

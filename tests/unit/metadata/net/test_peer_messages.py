@@ -110,7 +110,7 @@ def test_a_message_with_something_missing_or_behind_it_is_refused(message):
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_message_with_flipped_bytes_is_a_message_or_the_declared_error(data):
     message = data.draw(st.sampled_from([it for it, _ in GOLDEN_MESSAGES]))
     body = bytearray(body_of(encode_message(message)))
@@ -130,7 +130,7 @@ def test_a_message_with_flipped_bytes_is_a_message_or_the_declared_error(data):
         ).map(msgspec.msgpack.encode),
     )
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_bytes_are_something_or_the_declared_error(data):
     with suppress(LinkFormatError):
         found = decode_message(data)

@@ -23,6 +23,7 @@ from headrace.protocol.records.errors import (
     RecordsError,
 )
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch, encode_varint
+from tests.environment.paths import CACHE
 from tests.unit.protocol.records.framings import UNUSUAL, Form
 
 ALL = (*COLUMNS, HEADERS)
@@ -50,10 +51,10 @@ Decode = Callable[..., Iterator[pa.RecordBatch]]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def checked_loops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """Have the loops compiled so that an index that is out of bounds raises."""
+def checked_loops() -> Iterator[ModuleType]:
+    """Have the loops compiled so that an index that is out of bounds raises; once, for it takes seconds."""
     before = numba.config.BOUNDSCHECK, numba.config.CACHE_DIR
-    numba.config.BOUNDSCHECK, numba.config.CACHE_DIR = 1, str(tmp_path_factory.mktemp("numba"))
+    numba.config.BOUNDSCHECK, numba.config.CACHE_DIR = 1, str(CACHE / "checked-loops")
     spec = importlib.util.spec_from_file_location("checked_loops", loops.__file__)
     checked = importlib.util.module_from_spec(spec)
     sys.modules["checked_loops"] = checked
@@ -106,7 +107,7 @@ def log_of(sets: list[tuple[list[tuple], BatchOptions]]) -> list[bytes]:
     st.lists(st.sampled_from(ALL), min_size=1, unique=True),
     LIMITS,
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_the_rows_are_those_of_the_python_decoder(
     sets: list[tuple[list[tuple], BatchOptions]],
     start: int,
@@ -134,7 +135,7 @@ def test_the_rows_are_those_of_the_python_decoder(
     st.booleans(),
     LIMITS,
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_damage_is_refused_by_both_or_by_none(
     sets: list[tuple[list[tuple], BatchOptions]],
     changes: list[tuple[int, int]],

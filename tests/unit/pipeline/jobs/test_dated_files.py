@@ -67,7 +67,7 @@ def write(
     return shelf, written
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_each_record_is_in_one_file_that_says_so(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,7 +72,7 @@ def assigned(**given_: str) -> dict[str, str]:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(log=LOGS, count=st.integers(0, 25), tasks=st.integers(1, 4), is_committed=st.booleans())
 def test_the_bucket_and_the_tail_have_each_row_once(

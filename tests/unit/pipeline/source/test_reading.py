@@ -69,7 +69,7 @@ def layouts(draw: st.DrawFn) -> tuple[dict[int, list[tuple[int, int, int]]], lis
     return layout, [draw(st.integers(0, max(0, it - 1))) for it in first]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(layouts(), st.integers(300, 20_000), st.integers(1, 5))
 def test_each_offset_is_read_once(
     layout: tuple[dict[int, list[tuple[int, int, int]]], list[int]], most_bytes: int, tasks: int

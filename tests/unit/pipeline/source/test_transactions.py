@@ -70,7 +70,7 @@ def batch_of(bucket: StoredTopics, options: SourceOptions) -> list[int]:
     return rows_of(bucket, plan_tasks(bucket, catalog, options, wanted, ends))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     LOGS,
     st.lists(st.integers(0, 60), max_size=4),
@@ -95,7 +95,7 @@ def test_a_batch_shows_what_a_consumer_shows(
     assert batch_of(bucket, options) == log.shown(start, end, committed=is_committed)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     LOGS,
     st.lists(st.integers(0, 60), max_size=4),

@@ -385,7 +385,7 @@ def test_shutdown_ends_everything():
     run(main())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([2_000, 20_000, 10**7]), st.booleans())
 @example(1_000_001, 10**7, False)  # empty batches behind a first one that is larger than the limit
 def test_every_read_equals_what_was_written(seed, cache_bytes, faults):

@@ -517,4 +517,4 @@ class LogCacheMachine(RuleBasedStateMachine):
 
 
 TestLogCacheAgainstLists = LogCacheMachine.TestCase
-TestLogCacheAgainstLists.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+TestLogCacheAgainstLists.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)

@@ -279,7 +279,7 @@ class TestFailures:
         """Reads are the same after every round, whatever failed in it."""
 
         async def main():
-            for seed in range(15):
+            for seed in range(6):
                 setup = Setup(open_streams=[(1, 1), (2, 1), (3, 1)], stream_split_bytes=3000)
                 setup.store._rng = random.Random(seed)
                 setup.store.rates = Rates(refused=0.05, lost_reply=0.05, flipped_bit=0.05)

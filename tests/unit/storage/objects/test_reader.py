@@ -100,7 +100,7 @@ STREAMS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(STREAMS, st.integers(1, 2000))
 def test_what_is_written_is_read_back(shape, max_block_bytes):
     streams, stream_id = [], 0
