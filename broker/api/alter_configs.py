@@ -35,7 +35,7 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import AlterConfigsRequest, AlterConfigsResponse
 
-# Whatever may be set on a resource of each type.
+# What may be set on a resource of each type.
 _ALL: Final = {TOPIC: frozenset(TOPIC_CONFIGS), BROKER: DYNAMIC_KEYS | {DRAIN_KEY}}
 
 _Resource = AlterConfigsRequest.AlterConfigsResource

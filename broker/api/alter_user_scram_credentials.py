@@ -1,7 +1,7 @@
 """AlterUserScramCredentials (API key 51), version 0.
 
 Behaviour:
-  * Nobody is authenticated here, so no credential is kept: UNSUPPORTED_VERSION, with a message, as in Kafka while its
+  * Clients are not authenticated, so no credential is kept: UNSUPPORTED_VERSION, with a message, as in Kafka while its
     metadata.version has no SCRAM.
   * There is none to delete: RESOURCE_NOT_FOUND.
   * Kafka's errors for what makes no sense: UNACCEPTABLE_CREDENTIAL for an empty name, and for iterations below 4,096

@@ -1,10 +1,10 @@
 """CreateDelegationToken (API key 38), versions 1 to 3.
 
 Behaviour:
-  * A token speaks for a client that was authenticated, and nobody is: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, as on a
+  * A token speaks for a client that was authenticated, and none is: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, as on a
     PLAINTEXT listener of Kafka. The answer names the owner who was asked for, and who asked.
 Version notes:
-  * 2: flexible.  3: a token for somebody else (KIP-373).
+  * 2: flexible.  3: a token for another principal (KIP-373).
 Source: CreateDelegationTokenRequest.json, CreateDelegationTokenResponse.json; `KafkaApis.allowTokenRequests`.
 """
 

@@ -38,11 +38,21 @@ Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.4; KIP-98, K
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Sequence
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from headrace.broker.api.current_leaders import name_leaders
-from headrace.broker.api.pending_produce import PendingProduce, encoded_answer
+from headrace.broker.api.pending_produce import (
+    INTERNAL,
+    LEASE_NOT_VALID,
+    NOTHING,
+    WRONG_ACKS,
+    Arriving,
+    PendingProduce,
+    ProduceSteps,
+    encoded_answer,
+    rejected,
+)
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.client import Client
 from headrace.broker.network.reply import Reply
@@ -78,7 +88,6 @@ from headrace.protocol.produce import (
     ProduceRequest,
     ProduceTopic,
     ProduceTopicResponse,
-    RecordError,
     decode_one_batch,
     decode_produce_steps,
     encode_appended,
@@ -92,8 +101,7 @@ from headrace.turns import Turns
 
 logger = logging.getLogger("headrace.produce")
 
-API = ApiKey.PRODUCE
-TOPIC_IDS_SINCE = 13
+API, TOPIC_IDS_SINCE = ApiKey.PRODUCE, 13
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
 ADMIN_CLIENT_ID = "__admin_client"
 # Validation of several batches lets others have their turn when they add up, counted in records. What took steps is
@@ -103,13 +111,6 @@ _BATCH_WORK = 30
 _TOPIC_WORK = 10
 _BYTES_OF_WORK = 8
 _PARTITION_BYTES = 1_024  # that a request holds beside its frame: decoded, and judged
-_INTERNAL = Rejection(
-    ErrorCode.INVALID_TOPIC_EXCEPTION, "clients may not produce to internal topics"
-)
-_WRONG_ACKS = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
-_LEASE_NOT_VALID = Rejection(
-    ErrorCode.NOT_LEADER_OR_FOLLOWER, "not appended: the lease of this broker is not valid"
-)
 
 
 class _Produce(NamedTuple):
@@ -125,21 +126,7 @@ class _Produce(NamedTuple):
 _Judged = tuple[int, Partition | None, Validated | Rejection]
 # Where the judgement of a batch is, and what it is about.
 _Place = tuple[list[_Judged], int, ProduceTopic, memoryview | None]
-_T = TypeVar("_T")
-
-
-class _Arriving(NamedTuple):
-    """Partitions that may be here in a moment, for which a request waits before anything of it is appended."""
-
-    partitions: Sequence[ExpectedPartition]
-    size_bytes: int
-
-
-_Step = (
-    Slice | _Arriving | None
-)  # where the next piece belongs, the loop unless it says another; or a wait
-_Steps = Generator[_Step, None, _T]
-_NOTHING: Final = object()
+_UNDECODED: Final = ProduceRequest(None, ACKS_ALL, 0, [])
 # The log of a batch if there is one, and the batch to append, an error, or what is left of its validation.
 _Begun = tuple[Partition | None, Validated | Rejection | append_rules.Steps]
 
@@ -195,7 +182,9 @@ class ProduceHandler:
             except StopIteration as end:
                 request = end.value
             else:
-                return self._start_when_decoded(client, header, decoding, len(body), reply)
+                return self._start_when_decoded(
+                    _Produce(client, header, _UNDECODED, reply), decoding, len(body)
+                )
         # What its constructor does, without a call of Python code; so below, for every batch.
         produce = tuple.__new__(_Produce, (client, header, request, reply))
         if self._transit:
@@ -207,7 +196,7 @@ class ProduceHandler:
             bytes_needed += len(topic.partitions) * RECORD_OVERHEAD_BYTES
         if not self._engine.admits(bytes_needed):
             return self._start_when_admitted(produce, bytes_needed)
-        steps: _Steps[None] | None
+        steps: ProduceSteps[None] | None
         is_one = len(request.topics) == 1 and len(request.topics[0].partitions) == 1
         if is_one and not reply.throttle_ms:
             steps = self._serve_one(produce)
@@ -215,25 +204,19 @@ class ProduceHandler:
                 return None
         else:
             steps = self._serve(produce)
-        found = next(steps, _NOTHING)
-        return None if found is _NOTHING else self._go_on(steps, found)
+        found = next(steps, NOTHING)
+        return None if found is NOTHING else self._go_on(steps, found)
 
     async def _start_when_decoded(
-        self,
-        client: Client,
-        header: RequestHeader,
-        decoding: Steps[ProduceRequest],
-        body_bytes: int,
-        reply: Reply,
+        self, produce: _Produce, decoding: Steps[ProduceRequest], body_bytes: int
     ) -> None:
         """Decode a request that names many partitions in many turns, and go on with it."""
         try:
-            request = await self._turns.run(decoding)
+            produce = produce._replace(request=await self._turns.run(decoding))
         except ProtocolError as error:
-            reply.refuse(error)
+            produce.reply.refuse(error)
             return
-        produce = _Produce(client, header, request, reply)
-        waits_for = self._in_transit(request) if self._transit else []
+        waits_for = self._in_transit(produce.request) if self._transit else []
         await self._start_when_settled(produce, waits_for, body_bytes)
 
     def _in_transit(self, request: ProduceRequest) -> list[PartitionKey]:
@@ -259,7 +242,7 @@ class ProduceHandler:
         except BackPressureError as error:
             refusal = Rejection(ErrorCode.NOT_ENOUGH_REPLICAS, f"not appended: {error}")
             steps = self._refuse(produce, refusal)
-            await self._go_on(steps, next(steps, _NOTHING))
+            await self._go_on(steps, next(steps, NOTHING))
             return
         except StorageError as error:
             logger.warning(
@@ -268,22 +251,22 @@ class ProduceHandler:
             produce.reply.close()
             return
         steps = self._serve(produce)
-        await self._go_on(steps, next(steps, _NOTHING))
+        await self._go_on(steps, next(steps, NOTHING))
 
-    async def _go_on(self, steps: _Steps[None], found: object) -> None:
+    async def _go_on(self, steps: ProduceSteps[None], found: object) -> None:
         """Do the rest of a request, in as many turns of the loop as the share of each allows."""
         loop = asyncio.get_running_loop()
-        while found is not _NOTHING:
-            if isinstance(found, _Arriving):
+        while found is not NOTHING:
+            if isinstance(found, Arriving):
                 await self._partitions.arrivals.settled(found.partitions, found.size_bytes)
-                found = next(steps, _NOTHING)
+                found = next(steps, NOTHING)
             elif found is Slice.THREAD:
-                found = await loop.run_in_executor(self._threads, next, steps, _NOTHING)
+                found = await loop.run_in_executor(self._threads, next, steps, NOTHING)
             else:
                 await self._turns.pause()
-                found = next(steps, _NOTHING)
+                found = next(steps, NOTHING)
 
-    def _serve_one(self, produce: _Produce) -> _Steps[None] | None:
+    def _serve_one(self, produce: _Produce) -> ProduceSteps[None] | None:
         """Serve what most requests are, one batch; return the steps that are left if there is anything unusual."""
         _, header, request, reply = produce
         (topic,) = request.topics
@@ -305,7 +288,7 @@ class ProduceHandler:
         pending.seal([encoded])
         return None
 
-    def _serve(self, produce: _Produce, begun: _Begun | None = None) -> _Steps[None]:
+    def _serve(self, produce: _Produce, begun: _Begun | None = None) -> ProduceSteps[None]:
         """Validate all batches, then append those that are valid, and answer.
 
         `begun` is how far the only one has come.
@@ -349,11 +332,11 @@ class ProduceHandler:
 
     def _await_arriving(
         self, produce: _Produce, arriving: list[tuple[ExpectedPartition, _Place]]
-    ) -> _Steps[None]:
+    ) -> ProduceSteps[None]:
         """Wait for partitions that are not served here yet but may soon be, and judge their batches again."""
         partitions = sum(len(topic.partitions) for topic in produce.request.topics)
         held_bytes = produce.reply.size_bytes + partitions * _PARTITION_BYTES
-        yield _Arriving([asked for asked, _ in arriving], held_bytes)
+        yield Arriving([asked for asked, _ in arriving], held_bytes)
         now_ms = self._wall_clock_ms()
         for _, (judged, place, topic, records) in arriving:
             index = judged[place][0]
@@ -376,17 +359,17 @@ class ProduceHandler:
             self._note(topic, index, records, found)
             return None, found
         if found.topic in INTERNAL_TOPICS and header.client_id != ADMIN_CLIENT_ID:
-            return found, append_rules.before_acks(found, records) or _INTERNAL
+            return found, append_rules.before_acks(found, records) or INTERNAL
         return found, append_rules.validate(
             records, found.writes.config, self._limits, version=header.api_version, now_ms=now_ms
         )
 
-    def _append(self, produce: _Produce, by_topic: list[list[_Judged]]) -> _Steps[None]:
+    def _append(self, produce: _Produce, by_topic: list[list[_Judged]]) -> ProduceSteps[None]:
         """Append what is valid, `SLICE_PARTITIONS` at a time, and answer when all of it is acknowledged."""
         _, _, request, reply = produce
         acks = request.acks
         if not self._partitions.is_lease_valid():
-            yield from self._refuse(produce, _LEASE_NOT_VALID)
+            yield from self._refuse(produce, LEASE_NOT_VALID)
             return
         now_ms = self._wall_clock_ms()  # again: validation may have taken many turns
         pending = PendingProduce(reply)
@@ -413,7 +396,7 @@ class ProduceHandler:
 
     def _answer(
         self, produce: _Produce, pending: PendingProduce, responses: list[ProduceTopicResponse]
-    ) -> _Steps[None]:
+    ) -> ProduceSteps[None]:
         """Answer when all that was appended is acknowledged."""
         endpoints: list[NodeEndpoint] = []
         if pending.refused and produce.header.api_version >= LEADER_DISCOVERY_SINCE:
@@ -445,22 +428,18 @@ class ProduceHandler:
             result = writes.append_validated(outcome, now_ms=now_ms, on_done=pending.batch_done)
             if isinstance(result, Accepted):
                 base_offset, append_time_ms = result
-                start_offset = partition.reads.log_start_offset
-                fields = (index, 0, base_offset, append_time_ms, start_offset, (), None, None)
+                start = partition.reads.log_start_offset
+                fields = (index, 0, base_offset, append_time_ms, start, (), None, None)
                 return tuple.__new__(ProducePartitionResponse, fields)
             pending.batch_done(None)
-            key = (partition.topic_id, index)
-            self._refused.note(key, outcome.records, result.code, self._monotonic_ms())
+            key, now = (partition.topic_id, index), self._monotonic_ms()
+            self._refused.note(key, outcome.records, result.code, now)
             outcome = result
         pending.refused = True
-        return self._rejected(index, outcome)
+        return rejected(self._metrics, index, outcome)
 
     def _note(
-        self,
-        topic: ProduceTopic,
-        index: int,
-        records: memoryview | None,
-        refusal: Rejection,
+        self, topic: ProduceTopic, index: int, records: memoryview | None, refusal: Rejection
     ) -> None:
         """Note a batch that was refused before its partition was looked at, or for all partitions alike."""
         key: RefusedKey | None = self._partitions.known(topic.name, topic.topic_id, index)
@@ -484,7 +463,7 @@ class ProduceHandler:
                 return Rejection(first.code, "not appended: the batch before it was refused")
         return batch
 
-    def _refuse_acks(self, produce: _Produce) -> _Steps[None]:
+    def _refuse_acks(self, produce: _Produce) -> ProduceSteps[None]:
         """Answer what Kafka finds before it looks at `acks`: partitions that are not there, and what is no batch."""
         _, header, request, reply = produce
         responses = []
@@ -492,25 +471,13 @@ class ProduceHandler:
             answers = []
             for index, records in topic.partitions:
                 refusal = append_rules.before_acks(self._find(header, topic, index), records)
-                answers.append(self._rejected(index, refusal or _WRONG_ACKS))
+                answers.append(rejected(self._metrics, index, refusal or WRONG_ACKS))
                 if len(answers) % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP
             responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
         reply.send((yield from encoded_answer(produce.reply, produce.header, responses)))
 
-    def _rejected(self, index: int, refusal: Rejection) -> ProducePartitionResponse:
-        self._metrics.produce_refused[int(refusal.code)] += 1
-        return ProducePartitionResponse(
-            index,
-            int(refusal.code),
-            -1,
-            -1,
-            -1,
-            record_errors=[RecordError(*error) for error in refusal.record_errors],
-            error_message=refusal.message,
-        )
-
-    def _refuse(self, produce: _Produce, refusal: Rejection) -> _Steps[None]:
+    def _refuse(self, produce: _Produce, refusal: Rejection) -> ProduceSteps[None]:
         """Answer every partition with the same error; nothing was appended."""
         request = produce.request
         if request.acks == ACKS_NONE:
@@ -520,9 +487,12 @@ class ProduceHandler:
         number = 0
         for topic in request.topics:
             answers = []
+            number += 1
+            if number % SLICE_PARTITIONS == 0:
+                yield Slice.LOOP
             for index, records in topic.partitions:
                 self._note(topic, index, records, refusal)
-                answers.append(self._rejected(index, refusal))
+                answers.append(rejected(self._metrics, index, refusal))
                 number += 1
                 if number % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP

@@ -1,7 +1,7 @@
 """SaslAuthenticate (API key 36), versions 0 to 2.
 
 Behaviour:
-  * No listener authenticates anybody, so ILLEGAL_SASL_STATE, as on a PLAINTEXT listener of Kafka.
+  * No listener authenticates clients, so ILLEGAL_SASL_STATE, as on a PLAINTEXT listener of Kafka.
 Version notes:
   * 1: how long the session lasts.  2: flexible.
 Source: SaslAuthenticateRequest.json, SaslAuthenticateResponse.json; `KafkaApis.handleSaslAuthenticateRequest`.

@@ -1,7 +1,7 @@
 """SaslHandshake (API key 17), versions 0 and 1.
 
 Behaviour:
-  * No listener authenticates anybody, so ILLEGAL_SASL_STATE without a mechanism, as on a PLAINTEXT listener of Kafka:
+  * No listener authenticates clients, so ILLEGAL_SASL_STATE without a mechanism, as on a PLAINTEXT listener of Kafka:
     clients that are configured for SASL say then what is wrong.
 Source: SaslHandshakeRequest.json, SaslHandshakeResponse.json; `KafkaApis.handleSaslHandshakeRequest`.
 """

@@ -6,13 +6,13 @@ pass goes on there. Then every batch from the log start to that end is cleaned:
 
 - a record with a newer one of its key in the map goes, and one without a key;
 - a tombstone (no value) stays until `delete.retention.ms` after its first cleaning, so that a slow consumer sees it.
-  The batch has that time as its *delete horizon*, in the place of its base timestamp;
+  The batch has that time as its *delete horizon*, instead of its base timestamp;
 - records of aborted transactions go; control batches stay as they are;
 - a batch without records goes, unless it is the last of a producer, whose sequence it keeps, or unless the caller has
   to keep it: for offsets that no other batch covers.
 
 Offsets, sequences, codec, leader epoch and last offset delta of a batch stay. A batch that cannot be read stays as it
-is: nobody can tell what its keys are.
+is: its keys are not known.
 
 A tombstone may go only when nothing that it hides is left. That holds since its horizon is set by a pass that indexed
 it, and every batch below it is cleaned by that pass before. So a tombstone below the cleaned offset has a horizon. One
@@ -42,7 +42,7 @@ from headrace.protocol.records.record import NO_TIMESTAMP, RecordReader, encode_
 from headrace.protocol.records.window import Slice, in_thread
 
 MAX_DECOMPRESSED_BYTES: Final = 256 * 1024 * 1024  # of one batch, as for look-ups
-# What a key costs in the map: its bytes or their hash, two numbers, a place in the table.
+# What a key costs in the map: its bytes or their hash, two numbers, an entry of the table.
 KEY_COST_BYTES: Final = 256
 _KEY_BYTES: Final = 24  # longer keys are hashed to one byte more, so that a hash is no other key
 _LONG_CALL_BYTES: Final = 64 * 1024  # (de)compressing so much is done in a thread
@@ -266,7 +266,7 @@ def _rewritten(
     """The batch with fewer records, or with a delete horizon."""
     records = kept.records
     if horizon_ms is not None:
-        if not header.is_log_append_time:  # else nobody reads the times of records
+        if not header.is_log_append_time:  # else the times of records are not read
             moved_ms = header.base_timestamp - horizon_ms
             for number, record in enumerate(records):
                 records[number] = _moved(record, moved_ms)

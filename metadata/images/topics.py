@@ -31,7 +31,7 @@ class TopicImage(msgspec.Struct, frozen=True, gc=False):
     topic_id: UUID
     name: str
     partitions: tuple[PartitionImage, ...]
-    replication_factor: int = 1  # of which clients are told; nothing is copied between brokers
+    replication_factor: int = 1  # that clients see; nothing is copied between brokers
 
 
 Topics = PersistentMap[UUID, TopicImage]

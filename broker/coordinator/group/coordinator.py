@@ -46,7 +46,7 @@ OFFSETS_TOPIC_CONFIGS: Final = {
     "segment.bytes": "104857600",
 }
 GROUPS_AT_ONCE: Final = 256  # listed
-MAX_SHORT_CHARACTERS: Final = 8_000  # of a group id that fits, whatever they are
+MAX_SHORT_CHARACTERS: Final = 8_000  # of a group id that certainly fits
 
 T = TypeVar("T")
 _Driver = ShardDriver[GroupShard, CoordinatorRecord]
