@@ -13,8 +13,15 @@ from headrace.broker.partition.cleaning import (
     aborted_by_producer,
     producers_to_keep,
 )
+from headrace.broker.partition.producer_state import last_sequence
 from headrace.protocol.partition_checkpoint import AbortedEntry, BatchMetadata, ProducerEntry
-from headrace.protocol.records.batch import HEADER_BYTES, check_crc, newest_timestamp, parse_header
+from headrace.protocol.records.batch import (
+    HEADER_BYTES,
+    BatchHeader,
+    check_crc,
+    newest_timestamp,
+    parse_header,
+)
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
 from headrace.protocol.records.window import Slice
@@ -23,6 +30,13 @@ NOW_MS = 1_000_000
 DELETE_RETENTION_MS = 5_000
 LIMIT = 1 << 30
 OLDER = [(10, b"a", b"1"), (11, b"b", b"2"), (12, b"a", b"3")]
+
+
+def last_sequence_of(header: BatchHeader) -> int:
+    """Sequence of the last record; -1 without one."""
+    if header.base_sequence < 0:
+        return header.base_sequence
+    return last_sequence(header.base_sequence, header.last_offset_delta + 1)
 
 
 def batch(records, **options):
@@ -77,7 +91,7 @@ def test_only_the_last_record_of_a_key_stays(codec):
     assert check_crc(after)
     changed = {"batch_length", "crc", "records_count"}
     assert {name for name in was._fields if getattr(was, name) != getattr(header, name)} <= changed
-    assert (header.records_count, header.last_offset, header.last_sequence) == (2, 12, 22)
+    assert (header.records_count, header.last_offset, last_sequence_of(header)) == (2, 12, 22)
 
 
 def test_a_batch_of_which_all_stays_is_not_changed():
@@ -122,7 +136,7 @@ def test_the_last_batch_of_a_producer_stays_without_records():
     found = a_filter([first, last, newer], producers={7: 12})
     assert clean(found, first) is None
     header = parse_header(clean(found, last))
-    assert (header.producer_id, header.producer_epoch, header.last_sequence) == (7, 2, 6)
+    assert (header.producer_id, header.producer_epoch, last_sequence_of(header)) == (7, 2, 6)
     assert header.records_count == 0
 
 
@@ -317,7 +331,7 @@ def test_a_reader_from_the_start_sees_the_last_value_of_each_key(seed):
     for it in log:
         history |= {offset: (key, value) for offset, key, value in content(it)}
     expected, ends = view(log), [parse_header(it).next_offset for it in log]
-    sequences = {parse_header(it).producer_id: parse_header(it).last_sequence for it in log}
+    sequences = {parse_header(it).producer_id: last_sequence_of(parse_header(it)) for it in log}
     last = {parse_header(it).producer_id: parse_header(it).last_offset for it in log}
     last.pop(-1, None)
     for _ in range(12):
@@ -353,7 +367,7 @@ def test_a_reader_from_the_start_sees_the_last_value_of_each_key(seed):
                 assert history[offset] == (key, value)
         for producer_id in last:
             (found_sequence,) = [
-                parse_header(it).last_sequence
+                last_sequence_of(parse_header(it))
                 for it in log
                 if parse_header(it).producer_id == producer_id
             ][-1:]
