@@ -285,11 +285,11 @@ def _decode_flexible(version: int, body: memoryview) -> Steps[ProduceRequest]:
         )
         partitions: list[tuple[int, memoryview | None]] = []
         for start in range(0, count, STEP_ELEMENTS):
-            left -= min(STEP_ELEMENTS, count - start)
-            if left < 0:
-                left = STEP_ELEMENTS
-                yield
             some = min(STEP_ELEMENTS, count - start)
+            left -= some
+            if left < 0:
+                left = STEP_ELEMENTS - some
+                yield
             position = _decode_flexible_partitions(body, position, some, partitions)
         position = skip_tagged_fields(body, position)
         topics.append(ProduceTopic(name, topic_id, partitions))

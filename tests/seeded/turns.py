@@ -189,4 +189,35 @@ BUGS = (
         f"{_API}/test_dispatch.py"
         "::test_small_requests_of_many_connections_share_the_turns_of_the_loop",
     ),
+    SeededBug(
+        "turns-17",
+        "all topics of a Produce are decoded in one turn",
+        "protocol/produce.py",
+        "decode_produce_steps",
+        "(yield from _decode_flexible(version, body))",
+        "completed(_decode_flexible(version, body))",
+        "tests/unit/protocol/test_produce.py::test_what_names_many_partitions_is_decoded_in_steps",
+    ),
+    SeededBug(
+        "turns-18",
+        "topics of a Produce without partitions are no work",
+        "broker/api/produce.py",
+        "ProduceHandler._append",
+        """
+            responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
+            number += 1
+        """,
+        "responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))",
+        f"{_API}/test_produce.py::test_a_request_of_many_topics_lets_others_have_their_turn",
+    ),
+    SeededBug(
+        "turns-19",
+        "all short answers that have waited for the same are made in one turn",
+        "broker/api/dispatch.py",
+        "ApiDispatcher._answer_settled",
+        "self._turns.is_used_up()",
+        "False",
+        f"{_API}/test_dispatch.py"
+        "::test_short_answers_that_wait_for_the_same_share_the_turns_of_the_loop",
+    ),
 )

@@ -50,6 +50,11 @@ class FakeReply:
         self.outcomes.append("refused")
         self.error = error
 
+    def fail(self, error: Exception, api_key: int) -> None:
+        del api_key
+        self.outcomes.append("failed")
+        self.failure = error
+
     def response(self, key: ApiKey, version: int, correlation_id: int = 7) -> Any:
         """The answer, decoded; it must be one whole frame."""
         assert self.outcomes == ["sent"]

@@ -7,16 +7,22 @@ from uuid import UUID
 
 import pytest
 
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, ProtocolError
+from headrace.protocol.headers import RequestHeader, parse_request_header
 from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
 from headrace.protocol.produce import (
+    STEP_ELEMENTS,
     ProducePartitionResponse,
     ProduceRequest,
     ProduceTopic,
     ProduceTopicResponse,
     RecordError,
+    decode_one_batch,
     decode_produce,
+    decode_produce_steps,
     encode_appended,
     encode_produce_response,
 )
@@ -207,3 +213,57 @@ def test_new_leader_is_told_from_version_10_on() -> None:
     assert completed(
         encode_produce_response(9, 7, topics, node_endpoints=endpoints)
     ) == bytes.fromhex(f"00000007 00 02 02 74 02 {partition} 00 00 00000000 00")
+
+
+def many(version: int, topics: int, partitions: int) -> memoryview:
+    """The body of a request of so many topics, each of so many partitions without records."""
+    topic = messages.ProduceRequest.TopicProduceData
+    request = messages.ProduceRequest(
+        acks=-1,
+        topic_data=[
+            topic(
+                name="t",
+                topic_id=TOPIC_ID,
+                partition_data=[topic.PartitionProduceData(index=it) for it in range(partitions)],
+            )
+            for _ in range(topics)
+        ],
+    )
+    header = RequestHeader(int(ApiKey.PRODUCE), version, 1, "")
+    frame = memoryview(messages.encode_request(request, header))
+    return frame[parse_request_header(frame)[1] :]
+
+
+@pytest.mark.parametrize("version", [8, 12, 13])
+@pytest.mark.parametrize(("topics", "partitions"), [(2_000, 0), (1_000, 1), (1, 2_000)])
+def test_what_names_many_partitions_is_decoded_in_steps(
+    version: int, topics: int, partitions: int
+) -> None:
+    """60,000 topics at once held the loop for half a second."""
+    body = many(version, topics, partitions)
+    assert decode_one_batch(version, body) is None
+    steps = [*decode_produce_steps(version, body)]
+    elements = topics * (1 + partitions)
+    assert len(steps) >= elements // STEP_ELEMENTS - 1
+    assert len(decode_produce(version, body).topics) == topics
+
+
+@pytest.mark.parametrize("version", [8, 12, 13])
+def test_one_batch_is_decoded_without_steps(version: int) -> None:
+    found = decode_one_batch(version, one_batch(version))
+    assert found == decode_produce(version, one_batch(version))
+    assert found is not None
+    assert found.topics[0].partitions == [(3, b"abc")]
+
+
+def one_batch(version: int) -> memoryview:
+    """The body of a request with three bytes for one partition."""
+    topic = messages.ProduceRequest.TopicProduceData
+    data = topic.PartitionProduceData(index=3, records=b"abc")
+    request = messages.ProduceRequest(
+        acks=-1, topic_data=[topic(name="t", topic_id=TOPIC_ID, partition_data=[data])]
+    )
+    frame = memoryview(
+        messages.encode_request(request, RequestHeader(int(ApiKey.PRODUCE), version, 1, ""))
+    )
+    return frame[parse_request_header(frame)[1] :]

@@ -8,7 +8,7 @@ import pytest
 
 from headrace.broker.api.dispatch import MAX_LARGE_REQUESTS, ApiDispatcher
 from headrace.broker.network.client import Client
-from headrace.broker.network.request_context import RequestContext, RestOfRequest
+from headrace.broker.network.request_context import RequestContext, RestOfRequest, ShortAnswer
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
@@ -374,3 +374,69 @@ def test_a_request_that_is_not_served_here_is_known_to_the_protocol_all_the_same
     assert DescribeClusterRequest.API_KEY == ApiKey.DESCRIBE_CLUSTER
     with pytest.raises(ProtocolError):
         Broker().dispatch(ApiKey.DESCRIBE_CLUSTER, 0)
+
+
+class ShortGroups:
+    """Answers at once, or when a future is done."""
+
+    api_key = ApiKey.LIST_GROUPS
+    requires = ()
+
+    def __init__(self, waits_for: "asyncio.Future[None] | None" = None) -> None:
+        self.waits_for = waits_for
+
+    def handle(self, _context: RequestContext, _request: Any) -> Any:
+        if self.waits_for is None:
+            return messages.ListGroupsResponse(groups=[])
+        return ShortAnswer(self.waits_for, self.make)
+
+    def make(self, done: "asyncio.Future[None]") -> Any:
+        done.result()
+        return messages.ListGroupsResponse(groups=[])
+
+
+def ask(broker: Broker) -> tuple[FakeReply, RestOfRequest | None]:
+    reply = FakeReply()
+    frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 5, 7, "t"), memoryview(b"\1\1\0"), 3)
+    return reply, broker.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
+
+
+def test_a_small_request_is_answered_in_the_call_that_dispatches_it() -> None:
+    broker = Broker()
+    broker.dispatcher._handlers[ApiKey.LIST_GROUPS] = ShortGroups()
+    reply, rest = ask(broker)
+    assert rest is None
+    assert reply.response(ApiKey.LIST_GROUPS, 5).error_code == 0
+
+
+def test_short_answers_that_wait_for_the_same_share_the_turns_of_the_loop() -> None:
+    async def test() -> None:
+        broker = Broker()
+        waits_for: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        broker.dispatcher._handlers[ApiKey.LIST_GROUPS] = ShortGroups(waits_for)
+        asked = [ask(broker) for _ in range(20)]
+        assert all(rest is None for _, rest in asked)
+        assert all(reply.outcome is None for reply, _ in asked)
+        broker.turn_clock.tick_s = 1.0  # each look at the clock
+        waits_for.set_result(None)
+        done = 0
+        while done < len(asked):
+            await asyncio.sleep(0)
+            now = sum(reply.outcome == "sent" for reply, _ in asked)
+            assert now - done <= 1
+            done = now
+
+    asyncio.run(test())
+
+
+def test_a_short_answer_that_fails_ends_its_connection() -> None:
+    async def test() -> None:
+        broker = Broker()
+        waits_for: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        broker.dispatcher._handlers[ApiKey.LIST_GROUPS] = ShortGroups(waits_for)
+        reply, _ = ask(broker)
+        waits_for.set_exception(ValueError("a bug"))
+        await asyncio.sleep(0)
+        assert reply.outcome == "failed"
+
+    asyncio.run(test())

@@ -751,6 +751,31 @@ class TestPartitionsOnTheirWay:
         run(main())
 
 
+@pytest.mark.parametrize("version", [8, 13])
+@pytest.mark.parametrize("acks", [ALL, 2])
+@pytest.mark.parametrize("partitions", [0, 1])
+def test_a_request_of_many_topics_lets_others_have_their_turn(
+    version: int, acks: int, partitions: int
+) -> None:
+    """Of few partitions each, or of none."""
+
+    async def main() -> int:
+        broker = Broker()
+        named = [(f"n{it}", topic_id(1_000 + it), [(0, None)] * partitions) for it in range(2_000)]
+        reply, rest = broker.start(version, named, acks=acks)
+        assert rest is not None
+        serving = asyncio.create_task(rest)
+        turns = 0
+        while not serving.done():
+            turns += 1
+            await asyncio.sleep(0)
+        await serving
+        assert len(reply.response(ApiKey.PRODUCE, version).responses) == 2_000
+        return turns
+
+    assert asyncio.run(main()) >= (50 if acks == ALL else 25)
+
+
 class TestNewPartitions:
     """The leader of a new topic may hear of it after the client: the first batches wait, and nothing is refused."""
 
