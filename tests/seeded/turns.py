@@ -206,6 +206,8 @@ BUGS = (
         """
             responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
             number += 1
+            if number % SLICE_PARTITIONS == 0:
+                yield Slice.LOOP
         """,
         "responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))",
         f"{_API}/test_produce.py::test_a_request_of_many_topics_lets_others_have_their_turn",
