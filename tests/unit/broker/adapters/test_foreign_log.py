@@ -320,7 +320,7 @@ def test_what_hangs_at_a_place_is_not_added_to() -> None:
             shared.logs(),
             look=looks.append,
             open_device=open_device,
-            config=WalConfig(path="/own", io_timeout_ms=10),
+            config=WalConfig(path="/own", io_timeout_ms=100),
         )
         with pytest.raises(TimeoutError):
             await logs.open(log_image(shared), PLACE)
