@@ -25,7 +25,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headrace.invariants import require
+from headrace.invariants import InvariantError, require
 from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 
 # Measured: 405 bytes of Python objects for a record (tuple, view, integers, list slots), 650 for
@@ -211,7 +211,8 @@ class LogCache:
         block = self._active
         if block is None:
             block = self._active = CacheBlock(now_ms, wal_offset)
-        require(wal_offset >= block.wal_end_offset, "groups must come in WAL order")
+        if wal_offset < block.wal_end_offset:
+            raise InvariantError("groups must come in WAL order")
         charge += STREAM_OVERHEAD_BYTES * self._add_records(block, batches)
         block.groups.append(_Group(charge, batches))
         block.record_count += len(batches)

@@ -7,7 +7,7 @@ from headrace.wal.framing import (
     write_block_header,
     write_record,
 )
-from headrace.wal.layout import PAGE_BYTES, align_up
+from headrace.wal.layout import PAGE_BYTES
 from headrace.wal.port import Appended, Buffer
 
 _ZEROS = bytes(PAGE_BYTES)
@@ -24,6 +24,7 @@ class Block:
         "offset",
         "previous_end",
         "records",
+        "size_bytes",
         "used",
         "written",
     )
@@ -37,6 +38,7 @@ class Block:
         self.buffer_bytes = buffer_bytes  # of the buffer that `memory` is a part of
         self.limit = len(memory)
         self.used = BLOCK_HEADER_BYTES
+        self.size_bytes = PAGE_BYTES  # that it occupies in the ring: whole pages
         self.records = 0
         self.last_record_offset = -1
         self.written = False
@@ -52,25 +54,21 @@ class Block:
         offset = self.offset + at
         copy = write_record(self.memory, at, header, payload, offset, seed)
         size = RECORD_HEADER_BYTES + len(header) + len(payload)
-        self.used = at + size
+        self.used = used = at + size
+        self.size_bytes = used + -used % PAGE_BYTES
         self.records += 1
         self.last_record_offset = offset
         # What its constructor does, without a call of Python code.
         return tuple.__new__(Appended, (offset, offset + size, copy, self.buffer_bytes))
 
     @property
-    def size_bytes(self) -> int:
-        """Bytes that the block occupies in the ring: whole pages."""
-        return align_up(self.used)
-
-    @property
     def end(self) -> int:
         """Logical offset behind the block's last page."""
-        return self.offset + align_up(self.used)
+        return self.offset + self.size_bytes
 
     def seal(self) -> int:
         """Close the block: cut the memory to what is written and zero its rest; return its size."""
-        size = align_up(self.used)
+        size = self.size_bytes
         self.memory[self.used : size] = _ZEROS[: size - self.used]
         self.memory = self.memory[:size]
         self.limit = self.used

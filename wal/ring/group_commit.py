@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from headrace.invariants import require
+from headrace.invariants import InvariantError, require
 from headrace.wal.errors import WalError, WalOverCapacityError, WalRecordTooLargeError
 from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES, checksum_seed
 from headrace.wal.layout import Superblock, align_down, align_up
@@ -158,7 +158,8 @@ class GroupCommit:
             return None
         if block is self._current:
             self._seal()
-        require(end - self._durable_head <= self._ring.size_bytes, "overwrites live data")
+        if end - self._durable_head > self._ring.size_bytes:
+            raise InvariantError("overwrites live data")
         self.pending.popleft()
         self._writing.append(block)
         self.inflight += 1
@@ -184,16 +185,17 @@ class GroupCommit:
 
     def completed(self, block: Block) -> bool:
         """Record that a block is durable; return whether the confirmed offset moved."""
-        require(not block.written)
+        if block.written:
+            raise InvariantError("a block became durable twice")
         block.written = True
         self.inflight -= 1
         before = self.confirmed_offset
         writing = self._writing
         while writing and writing[0].written:
             first = writing.popleft()
-            self.confirmed_offset = first.end
+            self.confirmed_offset = end = first.end
             self._extents.add(
-                start=first.offset, end=first.end, last_record_offset=first.last_record_offset
+                start=first.offset, end=end, last_record_offset=first.last_record_offset
             )
         return self.confirmed_offset > before
 
