@@ -157,7 +157,7 @@ def test_a_broker_that_is_switched_off_tells_no_loads(tmp_path: Path) -> None:
             *(replace(it, metadata=replace(it.metadata, balance=False)) for it in brokers)
         )
         await asyncio.to_thread(create_topic, bootstrap_of(one))
-        while "brokers [1, 2] have not told" not in str(
+        while "brokers [1, 2] have not reported" not in str(
             (found := await described(one))["waits_for"]
         ):
             assert not found["decisions"]

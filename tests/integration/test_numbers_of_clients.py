@@ -151,6 +151,7 @@ class RequestMaker:
             "records": bytes(encode_batch([Record(0, 1_000, None, b"v")], BatchOptions())),
             "bytes": b"",
             "bool": False,
+            "float64": 0.0,
         }[kind]
 
     def _string(self, name: str) -> str | None:
