@@ -41,4 +41,6 @@ def dynamic_broker_problem(name: str, value: str) -> str | None:
             f"{name} cannot be changed while brokers run: set it in server.properties and restart"
         )
     problem = value_problem(SERVER_KEYS[name], value)
+    if problem is None and name == MAX_CONNECTIONS_PER_IP_KEY and int(value) == 0:
+        problem = "must be at least 1: no client could take it back"
     return f"invalid value {value!r} for {name}: it {problem}" if problem else None

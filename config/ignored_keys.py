@@ -22,6 +22,7 @@ _QUORUM = "the timing of the metadata quorum has one setting, controller.quorum.
 _OTHER_KEY = "it is not used here; use {}"
 _NO_ZOOKEEPER = "there is no ZooKeeper; the metadata log is kept by the controllers"
 _AUTOMATIC = "the broker chooses it itself"
+_NO_SETTING = "it is no setting any more"
 _NO_SECURITY = "listeners are PLAINTEXT"
 _VERSIONS = "message and protocol versions are negotiated with each client"
 
@@ -30,6 +31,21 @@ _VERSIONS = "message and protocol versions are negotiated with each client"
 BUCKET_KEYS = ("s3.bucket", "s3.region", "s3.endpoint", "s3.path.style")
 
 IGNORED: dict[str, tuple[str, ...]] = {
+    _NO_SETTING: (
+        "headrace.compaction.request.bytes.max",
+        "headrace.compaction.requests.max",
+        "headrace.object.prepare.ttl.ms",
+        "headrace.produce.inflight.bytes.max",
+        "headrace.produce.inflight.requests.max",
+        "headrace.read.ahead.bytes.max",
+        "headrace.read.bytes.max",
+        "headrace.read.requests.max",
+        "headrace.upload.bytes.max",
+        "headrace.upload.concurrency",
+        "headrace.wal.block.bytes",
+        "headrace.wal.record.bytes.max",
+        "headrace.wal.window.bytes.initial",
+    ),
     _ONE_OWNER: (
         "replica.",
         "num.replica.",

@@ -21,7 +21,9 @@ from typing import Final
 from headrace.broker.api.altered_configs import (
     BROKER,
     BROKER_LOGGER,
+    MAX_CONFIGS,
     REPEATED,
+    TOO_MANY,
     TOPIC,
     AlteredConfigs,
     repeated,
@@ -36,7 +38,7 @@ from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import AlterConfigsRequest, AlterConfigsResponse
 
 # What may be set on a resource of each type.
-_ALL: Final = {TOPIC: frozenset(TOPIC_CONFIGS), BROKER: DYNAMIC_KEYS | {DRAIN_KEY}}
+_ALL: Final = {TOPIC: frozenset(TOPIC_CONFIGS), BROKER: DYNAMIC_KEYS}
 
 _Resource = AlterConfigsRequest.AlterConfigsResource
 _Response = AlterConfigsResponse.AlterConfigsResourceResponse
@@ -83,11 +85,17 @@ class AlterConfigsHandler:
         kind, name = resource.resource_type, resource.resource_name
         if kind == BROKER_LOGGER:
             return ErrorCode.INVALID_REQUEST, "levels of loggers are changed one by one"
+        if len(resource.configs) > MAX_CONFIGS:
+            return TOO_MANY
         if any(it.value is None for it in resource.configs):
             return ErrorCode.INVALID_REQUEST, "a config has no value"
         # A release that knows more keys may have set some of them.
         present = self._client.image.configs.get((kind, name), ())
-        rest = {*_ALL.get(kind, ()), *present} - {it.name for it in resource.configs}
+        named = {
+            DRAIN_KEY,
+            *(it.name for it in resource.configs),
+        }  # a drain is ended by its own command
+        rest = {*_ALL.get(kind, ()), *present} - named
         operations = [
             *(ConfigOperation(it.name, ConfigOp.SET, it.value) for it in resource.configs),
             *(ConfigOperation(key, ConfigOp.DELETE, None) for key in sorted(rest)),

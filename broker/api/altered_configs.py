@@ -33,7 +33,7 @@ class AlteredConfigs:
     ) -> _Outcome:
         """Change the configs of one resource, all or none."""
         if len(operations) > MAX_CONFIGS:
-            return ErrorCode.INVALID_REQUEST, f"more than {MAX_CONFIGS} configs of one resource"
+            return TOO_MANY
         if resource_type in (TOPIC, BROKER):
             code, message = await self._client.alter_configs(
                 resource_type, name, operations, validate_only=validate_only
@@ -86,4 +86,9 @@ async def repeated(
     return frozenset(again)
 
 
+# Before anything is made of them: a request may name 200,000.
+TOO_MANY: _Outcome = (
+    ErrorCode.INVALID_REQUEST,
+    f"more than {MAX_CONFIGS} configs of one resource",
+)
 REPEATED: _Outcome = (ErrorCode.INVALID_REQUEST, "the request names this resource more than once")

@@ -3,6 +3,8 @@
 Behaviour:
   * The new partitions are open when the request is answered.
   * A topic that is named twice is answered once, with INVALID_REQUEST.
+Deviations from Apache Kafka:
+  * An assignment with fewer brokers than the topic's replication factor is taken: only its leader counts.
 Version notes:
   * 2: flexible.  3: THROTTLING_QUOTA_EXCEEDED (never sent: there are no mutation quotas).
 Source: CreatePartitionsRequest.json, CreatePartitionsResponse.json; KIP-195.

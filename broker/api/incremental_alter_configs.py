@@ -17,7 +17,13 @@ Version notes:
 Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.json; KIP-339, KIP-412.
 """
 
-from headrace.broker.api.altered_configs import REPEATED, AlteredConfigs, repeated
+from headrace.broker.api.altered_configs import (
+    MAX_CONFIGS,
+    REPEATED,
+    TOO_MANY,
+    AlteredConfigs,
+    repeated,
+)
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.follower.client import ConfigOperation, MetadataClient
 from headrace.protocol.acl import Access, AclOperation, ResourceType
@@ -52,7 +58,9 @@ class IncrementalAlterConfigsHandler:
         responses = []
         async for resource in context.turns.each(request.resources):
             outcome = REPEATED
-            if (resource.resource_type, resource.resource_name) not in again:
+            if len(resource.configs) > MAX_CONFIGS:
+                outcome = TOO_MANY
+            elif (resource.resource_type, resource.resource_name) not in again:
                 outcome = await self._configs.alter(
                     resource.resource_type,
                     resource.resource_name,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from headrace.broker.partition.log_checkpoints import DrainedPartition, LogCheckpoints
+from headrace.config.dynamic_keys import PRODUCER_EXPIRATION_KEY
 from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig, topic_defaults
 from headrace.metadata.image import MetadataImage
@@ -20,7 +21,8 @@ async def checkpoints_of(
     by_id = {it.stream_id: it for it in streams}
     turns, now_ms = turns_of(Work.UPKEEP), wall_clock_ms()
     found: list[DrainedPartition] = []
-    defaults = {**config.topic_defaults, **topic_defaults(image.broker_config(""))}
+    of_all = image.broker_config("")
+    defaults = {**config.topic_defaults, **topic_defaults(of_all)}
     for topic in image.topics.values():
         overrides = image.topic_config(topic.name)
         effective = EffectiveTopicConfig.resolve(overrides, defaults)
@@ -30,5 +32,6 @@ async def checkpoints_of(
                 latest_ms = now_ms + effective.timestamp_after_max_ms
                 found.append(DrainedPartition(data, meta, effective.segment_span_ms, latest_ms))
         await turns.pause()
-    expiration_ms = config.producer_id_expiration_ms
+    set_ms = of_all.get(PRODUCER_EXPIRATION_KEY)
+    expiration_ms = config.producer_id_expiration_ms if set_ms is None else int(set_ms)
     return LogCheckpoints(found, producer_id_expiration_ms=expiration_ms, now_ms=now_ms)

@@ -49,6 +49,7 @@ UPKEEP_INTERVAL_MS = 30_000
 # At a start the first partitions have the loop for themselves, at most so long: to look at all others takes longer.
 FIRST_OPENING_MS = 100
 DROPS_AT_ONCE = 64  # partitions of a deleted topic: less than a millisecond
+RESOLVED_AT_ONCE = 100  # configs of topics
 
 
 class _Pause(msgspec.Struct, frozen=True):
@@ -98,12 +99,13 @@ class PartitionLeadership:
         self._defaults = TopicDefaults(
             config.topic_defaults, config.producer_id_expiration_ms, node_id
         )
+        self._ahead: dict[UUID, EffectiveTopicConfig] = {}  # of the next image
         registry.on_missed = self._queue.ask
         self.statistics = OpeningStatistics()
 
     async def run(self) -> None:
         """Follow the image until cancelled."""
-        self._client.subscribe(self._image_changed, self._leave_deleted)
+        self._client.subscribe(self._image_changed, self._prepare)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._follow(tasks), name="partitions")
             tasks.create_task(self._upkeep(), name="partition-upkeep")
@@ -134,6 +136,7 @@ class PartitionLeadership:
             self._changed.set()
         if old.configs is not new.configs:
             self._configs_changed(old, new)
+            self._ahead = {}
 
     def _configs_changed(self, old: MetadataImage, new: MetadataImage) -> None:
         """Put new configs in force: those of some topics, or the defaults of all."""
@@ -148,9 +151,26 @@ class PartitionLeadership:
         for topic_id in topic_ids:
             partitions = [] if topic_id is None else self._registry.of_topic(topic_id)
             if partitions:
-                config = self._defaults.resolve(new, partitions[0].topic)
+                config = self._ahead.get(partitions[0].topic_id)
+                if config is None:
+                    config = self._defaults.resolve(new, partitions[0].topic)
                 for partition in partitions:
                     self._configure(partition, config)
+
+    def _prepare(self, old: MetadataImage, new: MetadataImage) -> Steps[None]:
+        yield from self._leave_deleted(old, new)
+        yield from self._resolve_ahead(old, new)
+
+    def _resolve_ahead(self, old: MetadataImage, new: MetadataImage) -> Steps[None]:
+        """Resolve the configs of all topics, in steps, if the next image has other defaults: each takes 20 us."""
+        self._ahead = {}
+        defaults = None if old.configs is new.configs else self._defaults.differing(new)
+        if defaults is None:
+            return
+        for number, (topic_id, topic) in enumerate(new.topics.items(), start=1):
+            self._ahead[topic_id] = defaults.resolve(new, topic.name)
+            if number % RESOLVED_AT_ONCE == 0:
+                yield
 
     def _leave_deleted(self, old: MetadataImage, new: MetadataImage) -> Steps[None]:
         """Stop serving what the next image lacks, in steps: a topic may have 50,000 partitions."""

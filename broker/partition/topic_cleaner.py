@@ -42,6 +42,7 @@ NEVER_MS = -1
 SLICE_S: Final = 0.0005  # of work on the event loop at a time
 LOOP_SHARE: Final = 8  # cleaning takes this fraction of the loop's time at most
 _POLICY = "cleanup.policy"
+_POLICY_KEY = "log.cleanup.policy"  # of brokers
 _T = TypeVar("_T")
 
 
@@ -115,12 +116,15 @@ class TopicCleaner:
             return False
         if topic.partitions[stream.partition].data_stream_id != stream_id:
             return False
-        if topic.partitions[stream.partition].leader == self._client.node_id:
+        leader = topic.partitions[stream.partition].leader
+        if leader == self._client.node_id:
             return False  # it is being opened
-        policy = image.topic_config(topic.name).get(_POLICY) or self._log.topic_defaults.get(
-            _POLICY
-        )
-        return policy is not None and "compact" in policy
+        policy = image.topic_config(topic.name).get(_POLICY)
+        if policy is None:
+            layers = (image.broker_config(leader), image.broker_config(""))
+            of_file = self._log.topic_defaults.get(_POLICY, "")
+            policy = next((it[_POLICY_KEY] for it in layers if _POLICY_KEY in it), of_file)
+        return "compact" in policy
 
     def begin(
         self, stream_id: int, start_offset: int, end_offset: int

@@ -32,9 +32,17 @@ class TopicDefaults:
         layers = (image.broker_config(self._node_id), image.broker_config(""))
         if layers[0] is self._layers[0] and layers[1] is self._layers[1]:
             return False
+        before = (self._values, self.producer_expiration_ms)
         self._layers = layers
         self._take(layers)
-        return True
+        return before != (self._values, self.producer_expiration_ms)
+
+    def differing(self, image: MetadataImage) -> "TopicDefaults | None":
+        """Those of another image; None if they are the same."""
+        other = TopicDefaults(self._static, self._static_expiration_ms, self._node_id)
+        other._layers, other._values = self._layers, self._values
+        other.producer_expiration_ms = self.producer_expiration_ms
+        return other if other.have_changed(image) else None
 
     def resolve(self, image: MetadataImage, topic: str) -> EffectiveTopicConfig:
         """What is in force for a topic."""

@@ -23,9 +23,10 @@ _NAMES: Final = {level: name for name, level in LEVELS.items() if name != "TRACE
 
 def levels() -> dict[str, str]:
     """Every logger with the level in force, by name."""
+    known = list(logging.root.manager.loggerDict.items())  # a thread that imports adds some
     found = {ROOT: logging.getLogger(ROOT)} | {
         name: logger
-        for name, logger in logging.root.manager.loggerDict.items()
+        for name, logger in known
         if isinstance(logger, logging.Logger) and name.startswith(f"{ROOT}.")
     }
     return {name: _name(logger.getEffectiveLevel()) for name, logger in sorted(found.items())}

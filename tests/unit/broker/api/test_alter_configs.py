@@ -1,16 +1,19 @@
 """AlterConfigs: the whole set of configs of a resource is replaced, by one change of the metadata."""
 
-from typing import Any
+import asyncio
+from typing import Any, NoReturn
 
 import pytest
 
 from headrace.broker.api.alter_configs import AlterConfigsHandler
-from headrace.config.dynamic_keys import DRAIN_KEY, DYNAMIC_KEYS
+from headrace.broker.api.altered_configs import MAX_CONFIGS
+from headrace.broker.api.incremental_alter_configs import IncrementalAlterConfigsHandler
+from headrace.config.dynamic_keys import DYNAMIC_KEYS
 from headrace.config.topic_keys import TOPIC_CONFIGS
 from headrace.metadata.records.topics import ConfigRecord
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.messages import AlterConfigsRequest
-from tests.unit.broker.cluster_scene import FakeClient, ask, topic_records
+from headrace.protocol.messages import AlterConfigsRequest, IncrementalAlterConfigsRequest
+from tests.unit.broker.cluster_scene import FakeClient, ask, context_of, topic_records
 
 _Resource = AlterConfigsRequest.AlterConfigsResource
 TOPIC, BROKER, LOGGER = 2, 4, 8
@@ -56,7 +59,7 @@ def test_of_brokers_it_replaces_all_that_may_be_set() -> None:
     client = FakeClient()
     assert alter(client, resource("", resource_type=BROKER)) == [("", 0)]
     ((_, _, _, operations, _),) = client.calls
-    assert {it.key for it in operations} == {*DYNAMIC_KEYS, DRAIN_KEY}
+    assert {it.key for it in operations} == {*DYNAMIC_KEYS}
 
 
 def test_what_makes_no_sense_is_refused() -> None:
@@ -70,4 +73,25 @@ def test_what_makes_no_sense_is_refused() -> None:
         resource("g", resource_type=32),
     )
     assert {code for _, code in told} == {ErrorCode.INVALID_REQUEST}
+    assert client.calls == []
+
+
+class _Unread(list[Any]):
+    """Too many to go through in one turn of the loop."""
+
+    def __iter__(self) -> NoReturn:
+        raise AssertionError("they are counted only")
+
+
+def test_of_too_many_configs_none_is_looked_at() -> None:
+    client = FakeClient()
+    handlers = (
+        (AlterConfigsHandler(client), AlterConfigsRequest),  # type: ignore[arg-type]
+        (IncrementalAlterConfigsHandler(client), IncrementalAlterConfigsRequest),  # type: ignore[arg-type]
+    )
+    for handler, request in handlers:
+        made = request.AlterConfigsResource(TOPIC, "t", _Unread([None] * (MAX_CONFIGS + 1)))
+        context = context_of(handler.api_key, 1)
+        answer = asyncio.run(handler.handle(context, request(resources=[made])))
+        assert [it.error_code for it in answer.responses] == [ErrorCode.INVALID_REQUEST]
     assert client.calls == []

@@ -3,6 +3,7 @@
 from typing import Any
 
 from headrace.broker.node.connection_settings import ConnectionSettings
+from headrace.config.dynamic_keys import dynamic_broker_problem
 from headrace.config.node import NetworkConfig, NodeConfig
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.topics import ConfigRecord
@@ -40,3 +41,9 @@ def test_its_own_setting_wins_over_that_of_all_and_that_over_the_file() -> None:
     change("1", "max.connections", None)
     change("", "max.connections", None)
     assert listener.told == [(80, 50), (70, 50), (70, 7), (80, 7), (100, 7)]
+
+
+def test_a_bound_that_would_keep_every_client_out_is_refused() -> None:
+    for value in ("0", "00"):
+        assert dynamic_broker_problem("max.connections.per.ip", value) is not None
+    assert dynamic_broker_problem("max.connections.per.ip", "1") is None

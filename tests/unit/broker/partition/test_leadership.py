@@ -8,12 +8,20 @@ from contextlib import asynccontextmanager
 import pytest
 
 from headrace.broker.adapters.stream_batches import MAX_STREAMS, StreamBatches
-from headrace.broker.partition import leadership
+from headrace.broker.partition import leadership, topic_defaults
 from headrace.broker.partition.append_rules import AppendOrigin, Rejection
-from headrace.broker.partition.leadership import DROPS_AT_ONCE, MAX_OPENING, PartitionLeadership
+from headrace.broker.partition.leadership import (
+    DROPS_AT_ONCE,
+    MAX_OPENING,
+    RESOLVED_AT_ONCE,
+    PartitionLeadership,
+)
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.topic_defaults import TopicDefaults
 from headrace.config.node import LogConfig
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.record import MetadataRecord
 from headrace.metadata.records.streams import (
     RangeRecord,
@@ -39,6 +47,7 @@ from tests.unit.broker.cluster_scene import (
     NOW_MS,
     FakeClient,
     ServedPartition,
+    applied,
     broker_records,
     topic_id,
     topic_records,
@@ -706,5 +715,50 @@ def test_the_first_partition_of_a_start_opens_before_the_others_are_looked_at(
             await broker.registry.wait_attempted()
         assert waiting[0] == (9 * MAX_OPENING if is_slow else 0)
         assert len(waiting) == 10 * MAX_OPENING
+
+    run(main())
+
+
+def test_new_defaults_of_many_topics_are_worked_out_in_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    resolved: list[str] = []
+
+    class Counting(TopicDefaults):
+        def resolve(self, image: MetadataImage, topic: str) -> EffectiveTopicConfig:
+            resolved.append(topic)
+            return super().resolve(image, topic)
+
+    monkeypatch.setattr(leadership, "TopicDefaults", Counting)
+    monkeypatch.setattr(topic_defaults, "TopicDefaults", Counting)
+
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            broker.create("a", 1)
+            partition = await broker.opened("a")
+            old = broker.client.image
+            more = [
+                record
+                for number in range(2, 2 + 3 * RESOLVED_AT_ONCE)
+                for record in (
+                    *topic_records(f"t{number}", number, leader=OTHER_NODE),
+                    ConfigRecord(2, f"t{number}", "segment.ms", "5"),
+                )
+            ]
+            broker.client.apply(*more)
+            old = broker.client.image
+            new = applied(old, ConfigRecord(4, str(NODE_ID), "log.retention.ms", "10"))
+            resolved.clear()
+            (prepare,) = broker.client.preparing
+            most = before = 0
+            for _ in prepare(old, new):
+                most, before = max(most, len(resolved) - before), len(resolved)
+            assert most == RESOLVED_AT_ONCE
+            assert partition.writes.config.retention_ms != 10
+            broker.client.apply(ConfigRecord(4, str(NODE_ID), "log.retention.ms", "10"))
+            assert partition.writes.config.retention_ms == 10
+            broker.client.apply(ConfigRecord(2, "a", "retention.ms", "11"))
+            assert partition.writes.config.retention_ms == 11
 
     run(main())
