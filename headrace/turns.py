@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from enum import Enum
 from typing import Final, TypeVar
-from weakref import WeakKeyDictionary
 
 MAX_TURN_S: Final = 0.02
 MAX_WAKES: Final = 256  # of those that wait, in one turn, however short the turns are
@@ -29,10 +28,7 @@ T = TypeVar("T")
 class Work(Enum):
     """A class of work, and its share of a turn in seconds."""
 
-    CONNECTIONS = (
-        1,
-        0.005,
-    )  # small requests, the slices of Produce and Fetch, and the writing of answers
+    CONNECTIONS = 1, 0.005  # small requests, slices of Produce and Fetch, and writing answers
     READS = 2, 0.003  # what sockets have of large requests
     READERS = 3, 0.001  # telling fetch sessions that partitions have moved
     REQUESTS = 4, 0.003  # requests that are long, or wait for something
@@ -50,14 +46,22 @@ class Work(Enum):
 class Turns:
     """What is left of this turn for work of one class, and who waits for the next ones."""
 
-    def __init__(self, clock_s: Callable[[], float], share_s: float) -> None:
-        """Make the turns of one class; `clock_s` is monotonic."""
+    def __init__(
+        self, clock_s: Callable[[], float], share_s: float, *, works_later: bool = False
+    ) -> None:
+        """Make the turns of one class; `clock_s` is monotonic.
+
+        `works_later`: what is woken does its work later in the turn, with that of others.
+        """
+        self._works_later = works_later
+        self._woke_s = 0.0  # those that waited, at last
         self._clock_s = clock_s
         self._share_s = share_s
         self._unlooked = 0  # items since the last look at the clock
         self._ends_s: float | None = None  # of the share of this turn; None before its first use
         self._began_s = 0.0
         self._wakes = 0  # of those that waited, in the last turn
+        self._is_next_due = False  # `_next_turn` is going to be called
         # One for each piece of work at most: a task that waits, or what to call.
         self._waiters: deque[asyncio.Future[None] | Callable[[], None]] = deque()
         self.on_turn: list[Callable[[], None]] = []  # called when the share of a turn begins
@@ -71,8 +75,7 @@ class Turns:
 
     def is_over(self) -> bool:
         """Whether the share of this turn is used up, not counting those that wait for the next; begins it otherwise."""
-        ends_s = self._begin_turn() if self._ends_s is None else self._ends_s
-        return self._clock_s() >= ends_s
+        return self._clock_s() >= self._turn_ends_s()
 
     def call_later(self, work: Callable[[], None]) -> None:
         """Call `work`, which never raises, in another turn. It does one small piece at once, and asks again after it.
@@ -128,44 +131,61 @@ class Turns:
                 return result
             await self.pause()
 
+    def _turn_ends_s(self) -> float:
+        ends_s = self._ends_s
+        return self._begin_turn() if ends_s is None else ends_s
+
     def _begin_turn(self) -> float:
         self._began_s = now_s = self._clock_s()
         self._ends_s = ends_s = now_s + self._share_s
+        if not self._is_next_due:
+            self._is_next_due = True
+            asyncio.get_running_loop().call_soon(self._next_turn)
         for call in self.on_turn:
             call()
-        asyncio.get_running_loop().call_soon(self._next_turn)
         return ends_s
 
     def _next_turn(self) -> None:
-        """Wake those that wait: twice as many as in the last turn if that was shorter than the share, else half.
+        """Wake those that wait: twice as many as in the last turn if these took less than the share, else half.
 
-        A task that is woken goes on after this. What it takes is known when the next turn begins.
+        A task that is woken goes on after this, and after what other classes do until then: its share begins when it
+        goes on, unless more of its class has come in between. What it takes is known when the next turn begins.
         """
+        now_s = self._clock_s()
+        since_s = self._woke_s if self._works_later and self._wakes else self._began_s
+        is_short = now_s - since_s < self._share_s
         self._ends_s = None
+        self._is_next_due = False
         waiters = self._waiters
         if not waiters:
             self._wakes = 0
             return
-        is_short = self._clock_s() - self._began_s < self._share_s
         self._wakes = max(1, min(2 * self._wakes, MAX_WAKES) if is_short else self._wakes // 2)
-        self._began_s = now_s = self._clock_s()
-        self._ends_s = ends_s = now_s + self._share_s
-        for call in self.on_turn:
-            call()
-        left = self._wakes
-        while waiters and left:
-            waiter = waiters.popleft()
-            if not isinstance(waiter, asyncio.Future):
-                waiter()  # which may wait again
-                if self._clock_s() >= ends_s:
-                    break
-            elif not waiter.done():  # else it was cancelled
-                left -= 1
-                waiter.set_result(None)
-        asyncio.get_running_loop().call_soon(self._next_turn)  # behind the tasks that go on now
+        left, self._woke_s = self._wakes, now_s
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self._go_on)  # ahead of the tasks that are woken here
+        self._is_next_due = True
+        try:
+            while waiters and left:
+                waiter = waiters.popleft()
+                if not isinstance(waiter, asyncio.Future):
+                    ends_s = self._turn_ends_s()
+                    waiter()  # which may wait again
+                    if self._clock_s() >= ends_s:
+                        break
+                elif not waiter.done():  # else it was cancelled
+                    left -= 1
+                    waiter.set_result(None)
+        finally:
+            loop.call_soon(self._next_turn)  # behind the tasks that go on now
+
+    def _go_on(self) -> None:
+        """Begin the share of those that were woken."""
+        if self._ends_s is None:
+            self._begin_turn()
 
 
-_TURNS: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Work, Turns]]] = WeakKeyDictionary()
+_TURNS: Final[dict[asyncio.AbstractEventLoop, dict[Work, Turns]]] = {}
 
 
 def turns_of(work: Work) -> Turns:
@@ -174,9 +194,14 @@ def turns_of(work: Work) -> Turns:
     of_loop = _turns_of_loop(loop)
     found = of_loop.get(work)
     if found is None:
-        found = of_loop[work] = Turns(loop.time, work.share_s)
+        found = of_loop[work] = Turns(loop.time, work.share_s, works_later=work is Work.READS)
     return found
 
 
 def _turns_of_loop(loop: asyncio.AbstractEventLoop) -> dict[Work, Turns]:
-    return _TURNS.setdefault(loop, {})
+    found = _TURNS.get(loop)
+    if found is None:
+        for ended in [it for it in _TURNS if it.is_closed()]:
+            _TURNS.pop(ended, None)
+        found = _TURNS[loop] = {}
+    return found

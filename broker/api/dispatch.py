@@ -133,7 +133,7 @@ class ApiDispatcher:
             settle = partial(self._answer_settled, context, reply, response)
             response.waits_for.add_done_callback(settle)
             return None
-        return _Waiting(response, partial(self._answer_later, context, reply))
+        return _Waiting(response, partial(self._begin_and_answer, context, reply))
 
     def _answer_short(
         self, context: RequestContext, reply: Reply, response: messages.KafkaMessage
@@ -180,9 +180,16 @@ class ApiDispatcher:
             await self._answer(context, response, reply)
         elif isinstance(response, ShortAnswer):
             await asyncio.wait((response.waits_for,))
+            await self._turns.pause()  # many may have waited for the same
             self._answer_short(context, reply, response.make(response.waits_for))
         else:
             await self._answer_later(context, reply, response)
+
+    async def _begin_and_answer(
+        self, context: RequestContext, reply: Reply, response: Later[messages.KafkaMessage]
+    ) -> None:
+        await self._turns.pause()  # many connections may have asked as much
+        await self._answer_later(context, reply, response)
 
     async def _answer_later(
         self, context: RequestContext, reply: Reply, response: Later[messages.KafkaMessage]

@@ -107,9 +107,7 @@ ADMIN_CLIENT_ID = "__admin_client"
 # Validation of several batches lets others have their turn when they add up, counted in records. What took steps is
 # counted by its bytes, too: thousands of compressed streams or blocks may hold none.
 _TURN_WORK = 2 * SLICE_ELEMENTS
-_BATCH_WORK = 30
-_TOPIC_WORK = 10
-_BYTES_OF_WORK = 8
+_BATCH_WORK, _TOPIC_WORK, _BYTES_OF_WORK = 30, 10, 8
 _PARTITION_BYTES = 1_024  # that a request holds beside its frame: decoded, and judged
 
 
@@ -126,6 +124,7 @@ class _Produce(NamedTuple):
 _Judged = tuple[int, Partition | None, Validated | Rejection]
 # Where the judgement of a batch is, and what it is about.
 _Place = tuple[list[_Judged], int, ProduceTopic, memoryview | None]
+_Refusal = Callable[[ProduceTopic, int, memoryview | None], Rejection]
 _UNDECODED: Final = ProduceRequest(None, ACKS_ALL, 0, [])
 # The log of a batch if there is one, and the batch to append, an error, or what is left of its validation.
 _Begun = tuple[Partition | None, Validated | Rejection | append_rules.Steps]
@@ -465,34 +464,35 @@ class ProduceHandler:
 
     def _refuse_acks(self, produce: _Produce) -> ProduceSteps[None]:
         """Answer what Kafka finds before it looks at `acks`: partitions that are not there, and what is no batch."""
-        _, header, request, reply = produce
-        responses = []
-        for topic in request.topics:
-            answers = []
-            for index, records in topic.partitions:
-                refusal = append_rules.before_acks(self._find(header, topic, index), records)
-                answers.append(rejected(self._metrics, index, refusal or WRONG_ACKS))
-                if len(answers) % SLICE_PARTITIONS == 0:
-                    yield Slice.LOOP
-            responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
-        reply.send((yield from encoded_answer(produce.reply, produce.header, responses)))
+
+        def refusal(topic: ProduceTopic, index: int, records: memoryview | None) -> Rejection:
+            found = self._find(produce.header, topic, index)
+            return append_rules.before_acks(found, records) or WRONG_ACKS
+
+        yield from self._refuse_each(produce, refusal)
 
     def _refuse(self, produce: _Produce, refusal: Rejection) -> ProduceSteps[None]:
         """Answer every partition with the same error; nothing was appended."""
-        request = produce.request
-        if request.acks == ACKS_NONE:
+        if produce.request.acks == ACKS_NONE:
             produce.reply.close()
             return
+
+        def noted(topic: ProduceTopic, index: int, records: memoryview | None) -> Rejection:
+            self._note(topic, index, records, refusal)
+            return refusal
+
+        yield from self._refuse_each(produce, noted)
+
+    def _refuse_each(self, produce: _Produce, refusal: _Refusal) -> ProduceSteps[None]:
         responses = []
         number = 0
-        for topic in request.topics:
+        for topic in produce.request.topics:
             answers = []
             number += 1
             if number % SLICE_PARTITIONS == 0:
                 yield Slice.LOOP
             for index, records in topic.partitions:
-                self._note(topic, index, records, refusal)
-                answers.append(rejected(self._metrics, index, refusal))
+                answers.append(rejected(self._metrics, index, refusal(topic, index, records)))
                 number += 1
                 if number % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP

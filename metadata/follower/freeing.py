@@ -53,7 +53,7 @@ class PartsFreeing:
 
     async def collect(self, old: MetadataImage, new: MetadataImage) -> None:
         """Take over what the new image lacks; to be called before it replaces the old one."""
-        gone = await turns_of(Work.UPKEEP).run(parts_gone(old, new))
+        gone = await turns_of(Work.METADATA).run(parts_gone(old, new))
         if gone and not self._parts:
             self._looks = 0
             turns_of(Work.UPKEEP).call_later(self._step)

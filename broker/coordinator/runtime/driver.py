@@ -310,6 +310,7 @@ class ShardDriver(Generic[S, R]):
             now, deadline_ms = self._clock(), self._shard.next_deadline_ms()
             if deadline_ms is not None and deadline_ms <= now.elapsed_ms:
                 self._expire(now)
+                await self._turns.pause()  # the next may be due by now
             elif batch is None:
                 await self._sleep(now, deadline_ms)
 

@@ -1,6 +1,8 @@
 """The share of a turn: who may go on, who waits, and for how long. Time is counted, not measured."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Generator
 from itertools import pairwise
 
@@ -216,3 +218,66 @@ def test_what_is_called_and_waits_again_uses_the_rest_of_the_share() -> None:
         assert done == [1, 2] * 2
 
     asyncio.run(test())
+
+
+@pytest.mark.parametrize("waiting", [1, 5])
+def test_a_class_has_its_share_of_a_turn_whatever_others_take(waiting: int) -> None:
+    """Else metadata would be applied one piece in a turn where clients keep the broker busy."""
+
+    async def test(others_s: float) -> float:
+        clock = Clock()
+        turns = Turns(clock, share_s=1.0)
+        pieces = rounds = 0
+
+        async def others() -> None:
+            nonlocal rounds
+            while True:
+                rounds += 1
+                clock.now_s += others_s
+                await next_turn()
+
+        async def work() -> None:
+            nonlocal pieces
+            while True:
+                pieces += 1
+                clock.now_s += 0.1
+                await turns.pause()
+
+        tasks = [asyncio.create_task(it) for it in (others(), *(work() for _ in range(waiting)))]
+        while rounds < 100:
+            await next_turn()
+        for task in tasks:
+            task.cancel()
+        return pieces / rounds
+
+    quiet, busy = asyncio.run(test(0.0)), asyncio.run(test(5.0))
+    assert busy == pytest.approx(quiet, rel=0.2)
+
+
+def test_a_mistake_of_what_is_called_does_not_end_the_turns() -> None:
+    async def test() -> None:
+        turns = Turns(Clock(), share_s=1.0)
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+
+        def mistake() -> None:
+            raise ValueError("a bug")
+
+        turns.call_later(mistake)
+        waiting = turns.another()
+        async with asyncio.timeout(10):
+            await waiting
+
+    asyncio.run(test())
+
+
+def test_turns_of_a_loop_that_has_ended_are_not_kept() -> None:
+    loops = []
+
+    async def test() -> None:
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        turns_of(Work.UPKEEP)
+
+    for _ in range(3):
+        asyncio.run(test())
+    gc.collect()
+    assert sum(it() is not None for it in loops) <= 1

@@ -1,7 +1,7 @@
 """From a frame to its handler: keys and versions, decoding, the answer's frame."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -395,9 +395,9 @@ class ShortGroups:
         return messages.ListGroupsResponse(groups=[])
 
 
-def ask(broker: Broker) -> tuple[FakeReply, RestOfRequest | None]:
+def ask(broker: Broker, body: bytes = b"\1\1\0") -> tuple[FakeReply, RestOfRequest | None]:
     reply = FakeReply()
-    frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 5, 7, "t"), memoryview(b"\1\1\0"), 3)
+    frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 5, 7, "t"), memoryview(body), len(body))
     return reply, broker.dispatcher.dispatch(frame, CLIENT, reply)  # type: ignore[arg-type]
 
 
@@ -440,3 +440,45 @@ def test_a_short_answer_that_fails_ends_its_connection() -> None:
         assert reply.outcome == "failed"
 
     asyncio.run(test())
+
+
+def test_short_answers_to_long_requests_share_the_turns_of_the_loop() -> None:
+    async def test() -> None:
+        broker = Broker()
+        waits_for: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        broker.dispatcher._handlers[ApiKey.LIST_GROUPS] = ShortGroups(waits_for)
+        body = b"\1\1\0" + bytes(messages.FLAT_BYTES)
+        asked = [ask(broker, body) for _ in range(20)]
+        tasks = [asyncio.create_task(served(rest)) for _, rest in asked if rest is not None]
+        assert len(tasks) == 20
+        for _ in range(100):
+            await asyncio.sleep(0)
+        broker.turn_clock.tick_s = 1.0
+        waits_for.set_result(None)
+        assert await most_in_a_turn(lambda: sum(it.outcome == "sent" for it, _ in asked), 20) <= 1
+
+    asyncio.run(test())
+
+
+def test_small_requests_that_may_wait_begin_in_several_turns_of_the_loop() -> None:
+    """A thousand connections may ask at once for what takes a part of a millisecond each."""
+
+    async def test() -> None:
+        broker = Broker()
+        asked = [ask(broker) for _ in range(20)]
+        broker.turn_clock.tick_s = 1.0
+        tasks = [asyncio.create_task(served(rest)) for _, rest in asked if rest is not None]
+        assert len(tasks) == 20
+        assert await most_in_a_turn(lambda: len(broker.groups.asked), 20) <= 1
+
+    asyncio.run(test())
+
+
+async def most_in_a_turn(count: Callable[[], int], all_of_them: int) -> int:
+    """Let the loop go round until a count is complete; return by how much it grew in one turn at most."""
+    done = most = 0
+    while done < all_of_them:
+        await asyncio.sleep(0)
+        now = count()
+        done, most = now, max(most, now - done)
+    return most

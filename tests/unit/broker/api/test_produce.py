@@ -765,10 +765,12 @@ def test_a_request_of_many_topics_lets_others_have_their_turn(
         reply, rest = broker.start(version, named, acks=acks)
         assert rest is not None
         serving = asyncio.create_task(rest)
-        turns = 0
+        turns = refused = 0
         while not serving.done():
             turns += 1
             await asyncio.sleep(0)
+            before, refused = refused, sum(broker.metrics.produce_refused.values())
+            assert refused - before <= SLICE_PARTITIONS
         await serving
         assert len(reply.response(ApiKey.PRODUCE, version).responses) == 2_000
         return turns

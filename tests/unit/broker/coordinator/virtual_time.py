@@ -32,6 +32,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._jumping.now_s
 
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass while something is done."""
+        self._jumping.now_s += seconds
+
 
 def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Run an asynchronous test in virtual time; one that hangs fails."""

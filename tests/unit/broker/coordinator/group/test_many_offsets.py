@@ -11,10 +11,10 @@ import pytest
 
 from headrace.broker.coordinator.group.coordinator import GroupCoordinator
 from headrace.broker.coordinator.group.records import CoordinatorRecord
-from headrace.broker.coordinator.group.requests import CommitRequest, OffsetEntry
+from headrace.broker.coordinator.group.requests import CommitRequest, GroupDecision, OffsetEntry
 from headrace.broker.coordinator.group.shard import CHECKS_AT_ONCE, OFFSETS_AT_ONCE, GroupShard
 from headrace.broker.coordinator.runtime.batching import MAX_BATCH_RECORDS
-from headrace.broker.coordinator.runtime.shard import DeletedTopic, Turn
+from headrace.broker.coordinator.runtime.shard import DeletedTopic, Instant, Turn
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.batch import parse_header
@@ -25,7 +25,7 @@ from tests.unit.broker.coordinator.fake_log import (
     commit_request,
     loop_clock,
 )
-from tests.unit.broker.coordinator.virtual_time import run, settle
+from tests.unit.broker.coordinator.virtual_time import VirtualTimeLoop, run, settle
 
 MANY = 5 * OFFSETS_AT_ONCE + 1
 T = TypeVar("T")
@@ -152,6 +152,37 @@ def test_the_retention_of_many_offsets_is_checked_some_at_a_time(largest: list[i
             await asyncio.sleep(61)
             assert await coordinator.describe_groups(["g"]) == [None]
             assert OFFSETS_AT_ONCE < max(largest) <= CHECKS_AT_ONCE + 1
+
+    run(test)
+
+
+def test_others_have_their_turn_while_retention_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next part of a check is due a millisecond later, and each takes longer: nothing is written meanwhile."""
+    expire = GroupShard.expire
+    in_turn, largest, checks = 0, 0, 0
+
+    def slow(shard: GroupShard, now: Instant) -> GroupDecision[None]:
+        nonlocal in_turn, largest, checks
+        in_turn, checks = in_turn + 1, checks + 1
+        largest = max(largest, in_turn)
+        pass_s(0.002)
+        return expire(shard, now)
+
+    def pass_s(seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualTimeLoop)
+        loop.pass_time(seconds)
+
+    async def test() -> None:
+        nonlocal in_turn
+        async with coordinator_of(FakeLogs(1)):
+            monkeypatch.setattr(GroupShard, "expire", slow)
+            pass_s(60)
+            for _ in range(100):
+                await asyncio.sleep(0)
+                in_turn = 0
+            assert checks > 2
+            assert largest == 1
 
     run(test)
 
