@@ -164,6 +164,10 @@ class Stream:
             self._path.counters.cache_hits_total += 1
         return batches
 
+    def forget_cached(self, end_offset: int) -> None:
+        """Read what lies below an offset, as far as it is committed, from the bucket only: it is cleaned there."""
+        self._cache.forget(self.stream_id, min(end_offset, self.committed_offset))
+
     async def fetch(self, start: int, max_bytes: int) -> list[StreamRecordBatch]:
         """Batches as `fetch_cached` returns them, from memory or from the bucket.
 

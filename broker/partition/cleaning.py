@@ -22,8 +22,10 @@ log is cleaned from its start again.
 Source: LogCleaner.scala and MemoryRecords.java of Apache Kafka 4.4; KIP-534.
 """
 
+from bisect import bisect_right
 from collections.abc import Generator, Iterable, Mapping
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import msgspec
@@ -37,7 +39,7 @@ from headrace.protocol.records.batch import (
     parse_header,
 )
 from headrace.protocol.records.compression import Compression, compress
-from headrace.protocol.records.errors import RecordsError
+from headrace.protocol.records.errors import DecompressionLimitError, RecordsError
 from headrace.protocol.records.record import NO_TIMESTAMP, RecordReader, encode_varint
 from headrace.protocol.records.window import Slice, in_thread
 
@@ -46,6 +48,7 @@ MAX_DECOMPRESSED_BYTES: Final = 256 * 1024 * 1024  # of one batch, as for look-u
 KEY_COST_BYTES: Final = 256
 _KEY_BYTES: Final = 24  # longer keys are hashed to one byte more, so that a hash is no other key
 _LONG_CALL_BYTES: Final = 64 * 1024  # (de)compressing so much is done in a thread
+_OPENED_AT_ONCE_BYTES: Final = 1024 * 1024  # about a millisecond
 _SLICE_RECORDS: Final = 200  # half a millisecond
 _INT64_MAX: Final = (1 << 63) - 1
 
@@ -114,10 +117,10 @@ def producers_to_keep(producers: Iterable[ProducerEntry], confirm_offset: int) -
 
 def aborted_by_producer(aborted: Iterable[AbortedEntry]) -> dict[int, tuple[AbortedEntry, ...]]:
     """Group aborted transactions for `CleaningRules`."""
-    found: dict[int, tuple[AbortedEntry, ...]] = {}
+    found: dict[int, list[AbortedEntry]] = {}
     for entry in aborted:
-        found[entry.producer_id] = (*found.get(entry.producer_id, ()), entry)
-    return found
+        found.setdefault(entry.producer_id, []).append(entry)
+    return {producer_id: tuple(entries) for producer_id, entries in found.items()}
 
 
 class CleaningCounts:
@@ -232,11 +235,10 @@ class BatchFilter:
     def _is_aborted(self, header: BatchHeader) -> bool:
         if not header.is_transactional:
             return False
-        offset = header.base_offset
-        return any(
-            it.first_offset <= offset < it.marker_offset
-            for it in self._rules.aborted.get(header.producer_id, ())
-        )
+        # Those of one producer follow each other, in the order of their markers.
+        offset, entries = header.base_offset, self._rules.aborted.get(header.producer_id, ())
+        place = bisect_right(entries, offset, key=attrgetter("marker_offset"))
+        return place < len(entries) and entries[place].first_offset <= offset
 
     def _is_last_of_producer(self, header: BatchHeader) -> bool:
         last_offset = self._rules.producers.get(header.producer_id)
@@ -247,7 +249,13 @@ def _opened(header: BatchHeader, batch: memoryview) -> Generator[Slice, None, Re
     def opened() -> RecordReader:
         return RecordReader(batch, header, MAX_DECOMPRESSED_BYTES)
 
-    if header.codec and len(batch) > _LONG_CALL_BYTES:
+    if header.codec and len(batch) <= _LONG_CALL_BYTES:
+        # Two kilobytes may decompress to 60 MB.
+        try:
+            return RecordReader(batch, header, _OPENED_AT_ONCE_BYTES)
+        except DecompressionLimitError:
+            return (yield from in_thread(opened))
+    if header.codec:
         return (yield from in_thread(opened))
     return opened()
 

@@ -64,6 +64,10 @@ class Partition:
         data, meta = self._data, self._meta
         return (data.stream_id, data.epoch), (meta.stream_id, meta.epoch)
 
+    def forget_cached(self, end_offset: int) -> None:
+        """See `Stream.forget_cached`."""
+        self._data.forget_cached(end_offset)
+
     def count_traffic(self) -> None:
         """Begin to count what clients write and read."""
         self.traffic = self.writes.traffic = Traffic()

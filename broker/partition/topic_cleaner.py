@@ -82,6 +82,8 @@ class TopicCleaner:
     def _opened(self, partition: Partition) -> None:
         if partition.topic not in INTERNAL_TOPICS:  # coordinators keep their logs short
             self._open[partition.streams[0][0]] = partition
+            if partition.writes.config.compacts or partition.state.cleaned_offset:
+                partition.forget_cached(partition.writes.committed_offset)
 
     def _closed(self, partition: Partition) -> None:
         stream_id = partition.streams[0][0]
@@ -140,6 +142,8 @@ class TopicCleaner:
         found = self._cleanable(partition, end_offset)
         if not found.is_due(partition.writes.config):
             return None
+        # In memory old values last longer than in the bucket the tombstones that hide them.
+        partition.forget_cached(found.end)
         return PartitionCleaning(self, partition, found, self._wall_clock_ms(), self._max_keys)
 
     def _cleanable(self, partition: Partition, limit: int) -> Cleanable:
@@ -197,6 +201,7 @@ class PartitionCleaning:
         self.filter = BatchFilter(rules, self._keys)
         self._times = state.times.anew()
         self._span_ms = config.segment_span_ms
+        self._latest_ms = now_ms + config.timestamp_after_max_ms
         self._last_known = found.end  # the last end of a segment up to `end_offset`
         self._bytes_below_known = state.times.bytes_below(found.end)
         self._bytes_behind_known = 0  # of what is cleaned, before it was
@@ -241,7 +246,8 @@ class PartitionCleaning:
         """Index a batch that stays."""
         header = parse_header(batch.payload)
         # Its own offset, not that of the gap before: in memory there may still be what lies in the gap.
-        offset, newest_ms = header.base_offset, newest_timestamp(header)
+        # Older versions stored times of the far future, see `PartitionState.apply`.
+        offset, newest_ms = header.base_offset, min(newest_timestamp(header), self._latest_ms)
         self._times.append(offset, newest_ms, len(batch.payload), self._span_ms)
 
     async def finish(self) -> None:
@@ -276,6 +282,10 @@ class PartitionCleaning:
         if not self._cleaner.is_open(self._partition):
             raise CleaningAbandonedError(
                 f"{self._partition.topic}-{self._partition.index} is no longer served here"
+            )
+        if not self._partition.writes.config.compacts:
+            raise CleaningAbandonedError(
+                f"{self._partition.topic}-{self._partition.index} is no longer to be compacted"
             )
 
 

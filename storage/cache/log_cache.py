@@ -119,6 +119,13 @@ class _StreamIndex:
         self.batches.append(batch)
         self.end_offset = end_offset
 
+    def forget(self, end_offset: int) -> None:
+        """Forget the records that end at or below an offset; one at least begins there or behind it, or holds it."""
+        passed = bisect_right(self.bases, end_offset, self.head) - 1
+        if passed > self.head:
+            del self.bases[:passed], self.byte_ends[:passed], self.batches[:passed]
+            self.head = 0
+
     def evict(self, base_offset: int) -> bool:
         """Forget the first record if it is the one at `base_offset`; True when none is left."""
         head = self.head
@@ -289,6 +296,19 @@ class LogCache:
         """Base offset of the first record held of a stream; from there on it is contiguous."""
         index = self._indexes.get(stream_id)
         return None if index is None else index.bases[index.head]
+
+    def forget(self, stream_id: int, end_offset: int) -> None:
+        """Have what lies below an offset, which is committed, read from the bucket from now on.
+
+        Its memory is freed with its group.
+        """
+        index = self._indexes.get(stream_id)
+        if index is None:
+            return
+        if index.end_offset <= end_offset:
+            del self._indexes[stream_id]
+        else:
+            index.forget(end_offset)
 
     def unuploaded_wal_end(self, stream_id: int) -> int | None:
         """WAL offset behind the last block that holds uncommitted records of a stream, if any."""

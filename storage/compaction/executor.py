@@ -357,6 +357,8 @@ class Compactor:
         )
         for group in groups_to_clean(found, cleaning.end_offset, limits):
             await self._clean_stream_objects(cleaning, stream_id, epoch, group)
+            # A pass may take an hour, and Stream Set Objects must not pile up meanwhile.
+            await self._repeat(self._next_group, MAX_GROUPS_PER_ROUND)
         await cleaning.finish()
         self.statistics.cleaned_streams += 1
         return True

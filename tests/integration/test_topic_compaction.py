@@ -195,6 +195,42 @@ def test_tombstones_go_after_their_time(one: Clients) -> None:
     assert values(one.read(topic)) == model
 
 
+def test_a_reader_at_the_edge_of_memory_gets_no_old_value_back(one: Clients) -> None:
+    topic = "edge"
+    one.topic(topic)
+    producer, model = one.producer(), {}
+    for value in (b"old", None):
+        producer.produce(topic, key=b"gone", value=value)
+        producer.flush(PATIENCE_S)
+    for _ in range(2):
+        one.end_segments(topic, model)
+        one.compact()
+    # The tombstone has left the bucket. Now somebody begins to read.
+    consumer = Consumer(
+        {
+            "bootstrap.servers": one.cluster.bootstrap,
+            "group.id": "slow",
+            "max.partition.fetch.bytes": 1,
+            "fetch.message.max.bytes": 1,
+        }
+    )
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    record = consumer.poll(PATIENCE_S)
+    consumer.close()
+    seen = {record.offset(): (record.key(), record.value(), 0)}
+    # Others write meanwhile, more than fits into memory.
+    one.topic("filler", cleanup_policy="delete")
+    filler = one.producer(**{"message.max.bytes": 900_000})
+    for _ in range(80):
+        filler.produce("filler", value=b"x" * 800_000)
+        filler.poll(0)
+    filler.flush(PATIENCE_S)
+    one.compact()
+    rest = one.read(topic, record.offset() + 1)
+    found = values(seen | rest)
+    assert {key: value for key, value in found.items() if value is not None} == model
+
+
 def test_a_log_that_begins_within_a_batch_of_tombstones_is_cleaned(one: Clients) -> None:
     topic = "begins-within"
     one.topic(topic, cleanup_policy="compact,delete", retention_ms="-1")

@@ -68,6 +68,9 @@ class FakeStream:
             found.append(batch)
         return found
 
+    def forget_cached(self, end_offset: int) -> None:
+        """Nothing is in memory only."""
+
     async def fetch(self, start: int, max_bytes: int) -> list[StreamRecordBatch]:
         return self.fetch_cached(start, max_bytes) or []
 

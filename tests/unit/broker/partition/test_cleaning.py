@@ -293,6 +293,30 @@ def test_long_work_is_done_in_slices():
     assert slices >= 18
 
 
+def test_a_small_batch_that_becomes_large_is_decompressed_in_a_thread():
+    large = batch([(0, b"k", bytes(4 << 20))], compression=Compression.ZSTD)
+    assert len(large) < 10_000
+    found = a_filter()
+    for steps in (found.index(large), found.clean(large, must_stay=False)):
+        assert advance(steps) is Slice.THREAD
+        done(steps)
+    assert found._keys.newest(b"k") == 0
+    small = batch([(1, b"k", b"v")], compression=Compression.ZSTD)
+    assert advance(found.index(small)) is None
+
+
+def test_many_aborted_transactions_of_one_producer():
+    entries = [AbortedEntry(7, 10 * it, 10 * it + 5, 10 * it + 6) for it in range(50_000)]
+    aborted = aborted_by_producer([*entries, AbortedEntry(8, 0, 9, 10)])
+    assert aborted == {7: tuple(entries), 8: (AbortedEntry(8, 0, 9, 10),)}
+    of_seven = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
+    found = a_filter(aborted=aborted)
+    for offset in (0, 4, 5, 9, 10, 499_990, 499_995):
+        is_aborted = offset % 10 < 5
+        made = batch([(offset, b"a", b"1")], **of_seven)
+        assert (clean(found, made) is None) == is_aborted
+
+
 def random_history(rng, number):
     """Batches of some producers, with gaps as a log has that was cleaned before."""
     offset, made = 0, []

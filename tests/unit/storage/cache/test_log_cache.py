@@ -94,6 +94,29 @@ class TestReads:
         assert bases(cache.get(1, 2, 4, 1)) == [2]
         assert bases(cache.get(1, 2, 4, 0)) == [2]
 
+    def test_what_was_forgotten_is_not_held_and_the_rest_is(self):
+        for forgotten, held_from in ((0, 0), (9, 0), (10, 10), (29, 20), (30, 30)):
+            cache = make(capacity=1_000_000)
+            feeder = Feeder(cache)
+            for _ in range(5):
+                feeder.put((1, 100), (2, 100), count=10)
+                committed(cache)
+            cache.forget(1, forgotten)
+            assert cache.first_offset(1) == held_from
+            assert cache.get(1, held_from - 1, 50, 10_000) is None
+            require_dense(cache.get(1, held_from, 50, 10_000), held_from, 50)
+            assert bases(cache.get(1, held_from, 50, 200)) == [held_from, held_from + 10]
+            require_dense(cache.get(2, 0, 50, 10_000), 0, 50)
+            cache.forget(1, 50)
+            assert (cache.first_offset(1), cache.get(1, 49, 50, 100)) == (None, None)
+            feeder.put((1, 100), count=10)
+            require_dense(cache.get(1, 50, 60, 10_000), 50, 60)
+            committed(cache)
+            cache.capacity_bytes = 0
+            cache._evict()
+            assert (cache.size_bytes, cache.record_count, cache.first_offset(2)) == (0, 0, None)
+        cache.forget(3, 1)
+
     def test_stops_below_the_end_offset(self):
         cache = make()
         feeder = Feeder(cache)

@@ -252,6 +252,37 @@ def test_what_a_pass_has_committed_is_right_wherever_it_ends():
     run(main())
 
 
+def test_stream_set_objects_are_merged_while_a_long_log_is_cleaned():
+    async def main():
+        made = batches(STREAM, 0, 40)
+        cleaner = Cleaner(40)
+        setup = Setup(cleaner)
+        setup.compactor._set_limits = GroupLimits(max_objects=4, max_bytes=10**9)
+        for start in range(0, 40, 5):
+            await setup.upload(made[start : start + 5])
+        counted = []
+        uploaded = 0
+
+        class Slow(Pass):
+            async def clean(self, batch, *, must_stay):
+                nonlocal uploaded
+                if batch.base_offset % 5 == 0:  # about as often as in the hours of a large one
+                    counted.append(len(setup.objects.get_stream_set_objects()))
+                    await setup.upload(batches(2, uploaded, 1), kind=ObjectType.STREAM_SET)
+                    uploaded += 1
+                return await super().clean(batch, must_stay=must_stay)
+
+        cleaner.begin = lambda _stream, start, _end: (
+            Slow(cleaner, start, 40) if not cleaner.finished and _stream == STREAM else None
+        )
+        await setup.compactor.compact()
+        assert len(cleaner.finished) == 1
+        assert max(counted) < 5
+        assert [it.base_offset for it in await setup.read(0, 2)] == list(range(uploaded))
+
+    run(main())
+
+
 def test_an_unknown_outcome_of_a_commit_does_no_harm():
     async def main():
         made = batches(STREAM, 0, 20)
