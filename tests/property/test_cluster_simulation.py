@@ -87,10 +87,10 @@ def test_a_reader_that_is_not_woken_is_a_finding(monkeypatch: pytest.MonkeyPatch
         waiting._session.moved.clear()
 
     quiet = replace(NATURES["readers"], short_turns=True, send_pause_s=0.2)
-    (sound,) = run([6], seconds=6.0, nature=quiet)
+    (sound,) = run([2], seconds=6.0, nature=quiet)
     assert sound.findings == []
     monkeypatch.setattr(WaitingFetch, "begin", forget)
-    (report,) = run([6], seconds=6.0, nature=quiet)
+    (report,) = run([2], seconds=6.0, nature=quiet)
     assert report.findings
     assert all("though it has had records" in it for it in report.findings)
 
