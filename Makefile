@@ -4,9 +4,9 @@ BIN := $(VENV)/bin
 DIST ?= dist
 ARGS ?=
 PYTEST = $(BIN)/python -m pytest -q -n 2
-# The tests of a module share what they have started, so they stay in one process. They wait for others more than they
-# compute: three of them keep two processors busy.
-BY_MODULE = $(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
+# The tests of a module share what they have started, so they stay in one process. Those of integration wait for others
+# more than they compute: three of them keep two processors busy. Spark needs both for itself.
+BY_MODULE = $(BIN)/python -m pytest -q --dist loadfile --no-loadscope-reorder
 ONE_PROCESS = tests $(addprefix --ignore tests/,integration e2e cluster tidy)
 HALF = $(BIN)/python -m pytest -q $(ONE_PROCESS) -m "not slow" --part
 unexport PYTHONDONTWRITEBYTECODE
@@ -61,10 +61,10 @@ slow: setup ## Run fuzz tests, long random runs, and the contract of buckets on 
 	@$(PYTEST) --dist worksteal $(ONE_PROCESS) -m slow $(ARGS)
 
 integration: setup ## Run the tests with real sockets, files and an S3 server
-	@$(BY_MODULE) tests/integration $(ARGS)
+	@$(BY_MODULE) -n 3 tests/integration $(ARGS)
 
 e2e: setup ## Run end-to-end tests: real clients, crashes, a cluster, Spark
-	@$(BY_MODULE) tests/e2e $(ARGS)
+	@$(BY_MODULE) -n 2 tests/e2e $(ARGS)
 	@$(BIN)/python -m pytest -q tests/cluster $(ARGS)
 
 seeded: setup ## Seed bugs and check that the tests catch them: make seeded ARGS="--only wal-07"
