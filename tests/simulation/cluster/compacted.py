@@ -12,7 +12,7 @@ from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from tests.simulation.cluster import wire
 from tests.simulation.cluster.bucket import wall_clock_ms
 from tests.simulation.cluster.clients import PAUSE_AFTER_ERROR_S, Client
-from tests.simulation.cluster.producers import PRODUCE_S
+from tests.simulation.cluster.producers import OnceProducer
 from tests.simulation.cluster.readers import READ_S
 from tests.simulation.cluster.records import Place
 from tests.simulation.cluster.wire import LOST
@@ -40,23 +40,13 @@ class Keyed:
     is_refused: bool = False
 
 
-class KeyedProducer(Client):
-    """Sends each record once, whatever it is answered."""
+class KeyedProducer(OnceProducer):
+    """Sends each record once, and keeps what it was answered."""
 
     def __init__(self, *arguments: Any, record_bytes: int) -> None:
         super().__init__(*arguments)
         self._record_bytes = record_bytes
         self.sent: list[Keyed] = []
-
-    async def run(self, places: list[Place], until_s: float, pause_s: float) -> None:
-        """Send until a moment."""
-        loop = asyncio.get_running_loop()
-        while loop.time() < until_s:
-            try:
-                done = await self._send(self.rng.choice(places))
-            except LOST:
-                done = False
-            await asyncio.sleep(pause_s if done else PAUSE_AFTER_ERROR_S)
 
     async def _send(self, place: Place) -> bool:
         node_id, connection = await self.leader(place)
@@ -65,14 +55,8 @@ class KeyedProducer(Client):
         self.sent += made
         records = [Record(it, now_ms, found.key, found.value) for it, found in enumerate(made)]
         batch = bytes(encode_batch(records, BatchOptions()))
-        try:
-            code, base = await wire.produce(connection, *place, batch, within_s=PRODUCE_S)
-        except LOST:
-            self.drop(node_id)
-            self.forget(place)
-            return False
-        if code:
-            self.refused("keyed produce", code, place)
+        base = await self._base_offset(place, node_id, connection, batch, "keyed produce")
+        if base is None:
             return False
         for offset, found in enumerate(made, start=base):
             found.offset = offset

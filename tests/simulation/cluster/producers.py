@@ -1,6 +1,7 @@
 """Producers: one that never repeats, and an idempotent one that repeats whatever has an unknown outcome."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,14 +22,8 @@ MAX_INFLIGHT = 3  # batches of one partition
 _RECORDS = (1, 1, 2, 5)  # of a batch
 
 
-class Producer(Client):
-    """Sends each record once, whatever it is answered."""
-
-    def __init__(self, *arguments: Any, history: RecordHistory, record_bytes: int) -> None:
-        super().__init__(*arguments)
-        self._history = history
-        self._record_bytes = record_bytes
-        self._sent = 0
+class OnceProducer(Client, ABC):
+    """Sends each batch once, whatever it is answered."""
 
     async def run(self, places: list[Place], until_s: float, pause_s: float) -> None:
         """Send until a moment."""
@@ -41,6 +36,35 @@ class Producer(Client):
                 done = False
             await asyncio.sleep(pause_s if done else PAUSE_AFTER_ERROR_S)
 
+    @abstractmethod
+    async def _send(self, place: Place) -> bool:
+        """Send a batch to a partition; whether it was acknowledged."""
+
+    async def _base_offset(
+        self, place: Place, node_id: int, connection: Connection, batch: bytes, what: str
+    ) -> int | None:
+        """Send a batch to the leader of its partition; None unless it was acknowledged."""
+        try:
+            code, base = await wire.produce(connection, *place, batch, within_s=PRODUCE_S)
+        except LOST:
+            self.drop(node_id)
+            self.forget(place)
+            return None
+        if code:
+            self.refused(what, code, place)
+            return None
+        return base
+
+
+class Producer(OnceProducer):
+    """Sends each record once, and tells a history."""
+
+    def __init__(self, *arguments: Any, history: RecordHistory, record_bytes: int) -> None:
+        super().__init__(*arguments)
+        self._history = history
+        self._record_bytes = record_bytes
+        self._sent = 0
+
     async def _send(self, place: Place) -> bool:
         loop = asyncio.get_running_loop()
         node_id, connection = await self.leader(place)
@@ -50,14 +74,8 @@ class Producer(Client):
             self._history.send(record, place)
         values = [value_of(it, self._record_bytes) for it in records]
         batch = wire.batch_of(values, wall_clock_ms(loop.time()))
-        try:
-            code, base = await wire.produce(connection, *place, batch, within_s=PRODUCE_S)
-        except LOST:
-            self.drop(node_id)
-            self.forget(place)
-            return False
-        if code:
-            self.refused("produce", code, place)
+        base = await self._base_offset(place, node_id, connection, batch, "produce")
+        if base is None:
             return False
         for offset, record in enumerate(records, start=base):
             self._history.acknowledge(record, offset, loop.time(), node_id)
