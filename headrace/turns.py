@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Work(Enum):
-    """A class of work, and its share of a turn in seconds."""
+    """A class of work: its number, which keeps classes of equal shares apart, and its share of a turn in seconds."""
 
     CONNECTIONS = 1, 0.005  # small requests, slices of Produce and Fetch, and writing answers
     READS = 2, 0.003  # what sockets have of large requests

@@ -89,12 +89,9 @@ class AlterConfigsHandler:
             return TOO_MANY
         if any(it.value is None for it in resource.configs):
             return ErrorCode.INVALID_REQUEST, "a config has no value"
-        # A release that knows more keys may have set some of them.
+        # A release that knows more keys may have set some of them. A drain is ended by its own command.
         present = self._client.image.configs.get((kind, name), ())
-        named = {
-            DRAIN_KEY,
-            *(it.name for it in resource.configs),
-        }  # a drain is ended by its own command
+        named = {DRAIN_KEY, *(it.name for it in resource.configs)}
         rest = {*_ALL.get(kind, ()), *present} - named
         operations = [
             *(ConfigOperation(it.name, ConfigOp.SET, it.value) for it in resource.configs),

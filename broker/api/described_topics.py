@@ -29,9 +29,8 @@ _ENTRY_BYTES: Final = 512  # besides what is encoded
 _Topic = MetadataResponse.MetadataResponseTopic
 _Partition = _Topic.MetadataResponsePartition
 
-_Key = tuple[
-    int, int, tuple[int, ...], UUID
-]  # version, operations, brokers with the listener, topic
+# Version, operations, brokers with the listener, topic.
+_Key = tuple[int, int, tuple[int, ...], UUID]
 
 
 class _Kept(NamedTuple):
@@ -62,9 +61,9 @@ class DescribedTopics:
         operations: int = NO_OPERATIONS,
     ) -> EncodedElement:
         """Give the element of a Metadata answer, with these authorised operations."""
-        found = self.known(context.version, seen, topic, operations)
+        key = _key(context.version, seen, topic, operations)
+        found = self._find(key, seen, topic)
         if found is None:
-            key = context.version, operations, tuple(seen.brokers), topic.topic_id
             async with self._making:
                 found = self._find(key, seen, topic)  # another request may have made it
                 if found is None:
@@ -77,8 +76,7 @@ class DescribedTopics:
         self, version: int, seen: SeenCluster, topic: TopicImage, operations: int
     ) -> EncodedElement | None:
         """Give the element of a Metadata answer, if it was asked for before."""
-        key = version, operations, tuple(seen.brokers), topic.topic_id
-        return self._find(key, seen, topic)
+        return self._find(_key(version, seen, topic, operations), seen, topic)
 
     def _find(self, key: _Key, seen: SeenCluster, topic: TopicImage) -> EncodedElement | None:
         kept = self._kept.get(key)
@@ -97,6 +95,10 @@ class DescribedTopics:
         while self.kept_bytes > self._max_bytes:
             _, oldest = self._kept.popitem(last=False)
             self.kept_bytes -= oldest.size_bytes
+
+
+def _key(version: int, seen: SeenCluster, topic: TopicImage, operations: int) -> _Key:
+    return version, operations, tuple(seen.brokers), topic.topic_id
 
 
 def _description_steps(

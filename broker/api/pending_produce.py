@@ -22,7 +22,6 @@ from headrace.protocol.server_connection import Buffer
 
 _SIZE: Final = struct.Struct(">i")
 
-
 INTERNAL: Final = Rejection(
     ErrorCode.INVALID_TOPIC_EXCEPTION, "clients may not produce to internal topics"
 )

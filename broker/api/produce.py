@@ -101,13 +101,15 @@ from headrace.turns import Turns
 
 logger = logging.getLogger("headrace.produce")
 
-API, TOPIC_IDS_SINCE = ApiKey.PRODUCE, 13
+TOPIC_IDS_SINCE = 13
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
 ADMIN_CLIENT_ID = "__admin_client"
 # Validation of several batches lets others have their turn when they add up, counted in records. What took steps is
 # counted by its bytes, too: thousands of compressed streams or blocks may hold none.
 _TURN_WORK = 2 * SLICE_ELEMENTS
-_BATCH_WORK, _TOPIC_WORK, _BYTES_OF_WORK = 30, 10, 8
+_BATCH_WORK = 30
+_TOPIC_WORK = 10
+_BYTES_OF_WORK = 8
 _PARTITION_BYTES = 1_024  # that a request holds beside its frame: decoded, and judged
 
 
@@ -133,7 +135,7 @@ _Begun = tuple[Partition | None, Validated | Rejection | append_rules.Steps]
 class ProduceHandler:
     """Serves Produce from frame to answer."""
 
-    api_key = API
+    api_key = ApiKey.PRODUCE
     requires = (
         Access(AclOperation.WRITE, ResourceType.TOPIC),
         Access(
@@ -181,9 +183,8 @@ class ProduceHandler:
             except StopIteration as end:
                 request = end.value
             else:
-                return self._start_when_decoded(
-                    _Produce(client, header, _UNDECODED, reply), decoding, len(body)
-                )
+                undecoded = _Produce(client, header, _UNDECODED, reply)
+                return self._start_when_decoded(undecoded, decoding, len(body))
         # What its constructor does, without a call of Python code; so below, for every batch.
         produce = tuple.__new__(_Produce, (client, header, request, reply))
         if self._transit:
@@ -431,8 +432,8 @@ class ProduceHandler:
                 fields = (index, 0, base_offset, append_time_ms, start, (), None, None)
                 return tuple.__new__(ProducePartitionResponse, fields)
             pending.batch_done(None)
-            key, now = (partition.topic_id, index), self._monotonic_ms()
-            self._refused.note(key, outcome.records, result.code, now)
+            key = (partition.topic_id, index)
+            self._refused.note(key, outcome.records, result.code, self._monotonic_ms())
             outcome = result
         pending.refused = True
         return rejected(self._metrics, index, outcome)
@@ -441,9 +442,8 @@ class ProduceHandler:
         self, topic: ProduceTopic, index: int, records: memoryview | None, refusal: Rejection
     ) -> None:
         """Note a batch that was refused before its partition was looked at, or for all partitions alike."""
-        key: RefusedKey | None = self._partitions.known(topic.name, topic.topic_id, index)
-        if key is None:
-            key = (topic.topic_id or topic.name, index)
+        known: RefusedKey | None = self._partitions.known(topic.name, topic.topic_id, index)
+        key = known or (topic.topic_id or topic.name, index)
         if len(topic.name) <= MAX_TOPIC_NAME_LENGTH:  # else it will never be known
             self._refused.note(key, records, refusal.code, self._monotonic_ms())
 

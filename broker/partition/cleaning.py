@@ -40,7 +40,12 @@ from headrace.protocol.records.batch import (
 )
 from headrace.protocol.records.compression import Compression, compress
 from headrace.protocol.records.errors import DecompressionLimitError, RecordsError
-from headrace.protocol.records.record import NO_TIMESTAMP, RecordReader, encode_varint
+from headrace.protocol.records.record import (
+    NO_TIMESTAMP,
+    RecordReader,
+    decode_varint,
+    encode_varint,
+)
 from headrace.protocol.records.window import Slice, in_thread
 
 MAX_DECOMPRESSED_BYTES: Final = 256 * 1024 * 1024  # of one batch, as for look-ups
@@ -298,21 +303,9 @@ def _rewritten(
 
 def _moved(record: bytes, moved_ms: int) -> bytes:
     """A record whose timestamp delta is `moved_ms` larger, as its base is so much smaller."""
-    _, position = _varint(record, 0)  # its length
-    delta_ms, rest = _varint(record, position + 1)
+    _, position = decode_varint(record, 0)  # its length
+    delta_ms, rest = decode_varint(record, position + 1)
     # Readers add it in 64 bits.
     delta_ms = (delta_ms + moved_ms + _INT64_MAX + 1) % (1 << 64) - _INT64_MAX - 1
     body = record[position : position + 1] + encode_varint(delta_ms) + record[rest:]
     return encode_varint(len(body)) + body
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """A varint that was read before, and the position behind it."""
-    value = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), position
-        shift += 7

@@ -1,10 +1,11 @@
 """Metrics with the prefix that all series have: of one sample, several such, or one for each value of a label."""
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
+_Family = TypeVar("_Family", GaugeMetricFamily, CounterMetricFamily)
 Row: TypeAlias = tuple[str, str, float]  # name, what it is, value
 
 
@@ -34,17 +35,17 @@ def gauge_by(
     label: str, name: str, text: str, values: Iterable[tuple[str, float]]
 ) -> GaugeMetricFamily:
     """A gauge for each value of a label."""
-    family = GaugeMetricFamily(f"headrace_{name}", text, labels=[label])
-    for value, sample in values:
-        family.add_metric([value], sample)
-    return family
+    return _filled(GaugeMetricFamily(f"headrace_{name}", text, labels=[label]), values)
 
 
 def counter_by(
     label: str, name: str, text: str, values: Iterable[tuple[str, float]]
 ) -> CounterMetricFamily:
     """A counter for each value of a label."""
-    family = CounterMetricFamily(f"headrace_{name}", text, labels=[label])
+    return _filled(CounterMetricFamily(f"headrace_{name}", text, labels=[label]), values)
+
+
+def _filled(family: _Family, values: Iterable[tuple[str, float]]) -> _Family:
     for value, sample in values:
         family.add_metric([value], sample)
     return family

@@ -137,7 +137,7 @@ class RecordReader:
                 raise CorruptBatchError(f"{len(data) - position} extra bytes after the last record")
             raise StopIteration
         try:
-            length, position = _decode_varint(data, position)
+            length, position = decode_varint(data, position)
             end = position + length
             if length < 0 or end > len(data):
                 raise CorruptBatchError("record exceeds its batch")
@@ -145,11 +145,11 @@ class RecordReader:
             if (byte := data[position]) < 0x80:
                 timestamp_delta, position = (byte >> 1) ^ -(byte & 1), position + 1
             else:
-                timestamp_delta, position = _decode_varint(data, position)
+                timestamp_delta, position = decode_varint(data, position)
             if (byte := data[position]) < 0x80:
                 offset_delta, position = (byte >> 1) ^ -(byte & 1), position + 1
             else:
-                offset_delta, position = _decode_varint(data, position)
+                offset_delta, position = decode_varint(data, position)
             key, position = _decode_bytes(data, position)
             value, position = _decode_bytes(data, position)
             headers: tuple[tuple[str, bytes | None], ...] = ()
@@ -212,7 +212,7 @@ def _attributes(options: BatchOptions) -> int:
 def _decode_headers(
     data: bytes, position: int, header_key: Callable[[bytes], str]
 ) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
-    count, position = _decode_varint(data, position)
+    count, position = decode_varint(data, position)
     if count < 0:
         raise CorruptBatchError("negative number of headers")
     headers: list[tuple[str, bytes | None]] = []
@@ -229,7 +229,7 @@ def _decode_bytes(data: bytes, position: int) -> tuple[bytes | None, int]:
     if (byte := data[position]) < 0x80:
         length, position = (byte >> 1) ^ -(byte & 1), position + 1
     else:
-        length, position = _decode_varint(data, position)
+        length, position = decode_varint(data, position)
     if length < 0:
         return None, position
     end = position + length
@@ -238,7 +238,13 @@ def _decode_bytes(data: bytes, position: int) -> tuple[bytes | None, int]:
     return data[position:end], end
 
 
-def _decode_varint(data: bytes, position: int) -> tuple[int, int]:
+def decode_varint(data: bytes, position: int) -> tuple[int, int]:
+    """Return the number of the zig-zag varint at `position`, and the position behind it.
+
+    Raises:
+        CorruptBatchError: it is longer than ten bytes, or exceeds 64 bits.
+        IndexError: the data end within it.
+    """
     byte = data[position]
     position += 1
     if byte < 0x80:

@@ -127,9 +127,7 @@ class _Output:
             RewriteError: the batches are not exactly those of the planned offsets.
         """
         dropped: StreamRecordBatch | None = None  # right before what comes next
-        expected: int | None = (
-            None  # of a trimmed stream the first one begins below its live offsets
-        )
+        expected: int | None = None  # of a trimmed stream the first begins below its live offsets
         async for batch in batches:
             begin = batch.base_offset
             if begin > self._end if expected is None else begin != expected:

@@ -112,12 +112,15 @@ class LogRewriter(Generic[R]):
             if self._rewrite.live is None:
                 return False
         elif (
-            (self.size.size_bytes <= MIN_LOG_BYTES and not self._is_damaged)
-            or (not self._is_damaged and self.size.size_bytes <= MAX_LOG_PER_LIVE * live.size_bytes)
+            not (self._is_damaged or self._is_long(live))
             or clock().elapsed_ms < self._not_before_ms
         ):
             return False
         return not self._pending.is_full and self._log.has_room
+
+    def _is_long(self, live: LiveState[R]) -> bool:
+        size_bytes = self.size.size_bytes
+        return size_bytes > MIN_LOG_BYTES and size_bytes > MAX_LOG_PER_LIVE * live.size_bytes
 
     def add_slice(self, live: LiveState[R], now: Instant) -> None:
         """Queue the next records of a rewrite, the first ones if none is under way; no append is inflight."""
